@@ -108,6 +108,7 @@ class Servers {
     servers_[number].emplace(settings);
   }
   void end(ServerNumber number) { servers_[number].reset(); }
+  std::uint64_t checkpoints(ServerNumber number) { return servers_.at(number)->checkpoints().made; }
   hybridlog::Store& store(ServerNumber number) { return servers_.at(number)->store(); }
   ClusterMember& member(ServerNumber number) { return *servers_.at(number)->member(); }
   ClusterState state() {
@@ -665,6 +666,38 @@ TEST(SlowServers, RecordsThatNobodySendsAreAnError) {
   stops.go_on();
   wait_until([&] { return !servers.state().migration; }, "the end of the migration");
   Late never({});
+  expect_values(servers, 1, kKeys / 4, never);
+}
+
+// What clients write meanwhile survives the target's death, too.
+TEST(SlowServers, ATargetWhoseSourceIsGoneMakesCheckpoints) {
+  Late never({});
+  Stops stops("move");
+  Servers servers;
+  servers.give_up_after(500ms);
+  servers.begin(0, stops.hook());
+  servers.begin(1);
+  servers.fill(0);
+  servers.member(0).migrate(1, 0.5, /*sample_s=*/0, /*indirection=*/false, patience());
+  stops.wait();
+  const std::uint64_t key = servers.keys_of(1, 1).front();
+  const std::uint64_t value = (key & 0xFFU) * 0x0101010101010101U;
+  {
+    Client client(servers.store(1));
+    ASSERT_EQ(client.upsert(key, value), Status::kOk);
+  }
+  wait_until([&, before = servers.checkpoints(1)] { return servers.checkpoints(1) > before + 1; },
+             "checkpoints");
+  servers.end(1);
+  servers.begin(1);
+  {
+    Client client(servers.store(1));
+    const Session::Answer answer = settled(client, client.read(key));
+    EXPECT_EQ(answer.status, Status::kOk);
+    EXPECT_EQ(answer.value, value);
+  }
+  stops.go_on();
+  wait_until([&] { return !servers.state().migration; }, "the end of the migration");
   expect_values(servers, 1, kKeys / 4, never);
 }
 

@@ -47,7 +47,7 @@ class SourceLogs : public hybridlog::OtherLogs {
   std::shared_ptr<Ticket> read(const hybridlog::Indirection& at, std::uint64_t key) override;
 
   // Something is asked for, and somebody waits for it, that has had no answer for so long: a
-  // checkpoint would wait for it, too.
+  // checkpoint would wait for it, too. Not of a server that is gone: that is an error soon.
   bool are_silent(std::chrono::nanoseconds since) const;
   std::uint64_t answered() const noexcept { return answered_.load(); }
 
@@ -59,9 +59,12 @@ class SourceLogs : public hybridlog::OtherLogs {
     std::int64_t asked_ns = 0;          // what is under way
     std::optional<Deadline> gone = {};  // of a server that is silent: from then on it is dead
     std::jthread thread;
+
+    bool is_gone() const { return gone && gone->passed(); }
   };
 
   void work(ServerNumber source, Line& line, const std::stop_token& stop);
+  static void end_all(Line& line);
   Tickets next_of_a_migration(Line& line);
   std::optional<Asking::Answer> ask(ServerNumber source, std::unique_ptr<Asking>& server,
                                     const Tickets& tickets, Deadline deadline,
