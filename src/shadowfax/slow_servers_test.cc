@@ -507,6 +507,24 @@ TEST(SlowServers, ATargetHearsThatAllIsCompleteWithoutItsSource) {
   EXPECT_NO_THROW(servers.ask(1, ClusterMessageType::kPrepare));
 }
 
+// The service could not write its file, and the source has died since.
+TEST(SlowServers, ATargetWhoseCompleteWasRefusedAsksAgainWithoutItsSource) {
+  std::atomic<int> told{0};
+  Servers servers;
+  servers.begin(0);
+  servers.begin(1, [&](std::string_view step) {
+    if (step == "finished" && ++told == 1) servers.keep_states(false);
+  });
+  servers.fill(0);
+  servers.member(0).migrate(1, 0.5, /*sample_s=*/0, /*indirection=*/false, patience());
+  wait_until([&] { return told > 1; }, "the second attempt");
+  servers.end(0);
+  servers.keep_states(true);
+  wait_until([&] { return !servers.state().migration; }, "the end of the migration");
+  wait_until([&] { return servers.member(1).status().at("receives").is_null(); }, "the answer");
+  EXPECT_NO_THROW(servers.ask(1, ClusterMessageType::kPrepare));
+}
+
 TEST(SlowServers, ATargetIsLookedAtWhileItMakesItsCheckpoint) {
   Stops stops("preparing");
   Servers servers;

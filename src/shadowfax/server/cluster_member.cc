@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "net/ipv4.h"
+#include "shadowfax/server/stoppable_pause.h"
 
 namespace turntable::shadowfax {
 namespace {
@@ -296,9 +297,8 @@ Json ClusterMember::take(std::uint64_t id, const ClusterMessage& message) {
   return {{"incarnation", arrival_.incarnation()}};
 }
 
-// Nobody waits while the metadata service is told: it may be slow, or gone. It is told until it has
-// answered, for the source, which would ask again, may be dead by then. Meanwhile, and before the
-// mutex is had, another arrival may have begun: then this one is complete.
+// Nobody waits while the metadata service is told: it may be slow, or gone. Meanwhile, and before
+// the mutex is had, another arrival may have begun: then this one is complete.
 Json ClusterMember::finish(std::uint64_t id, const Json& args) {
   if (!receives(id)) return {{"complete", true}};
   if (args.at("incarnation") != arrival_.incarnation()) return {{"complete", false}};
@@ -315,15 +315,32 @@ Json ClusterMember::finish(std::uint64_t id, const Json& args) {
       complete["until"] = arrival_.rest()->until;
     }
   }
-  settings_.at_step("finished");
-  metadata_.ask_patiently(ClusterMessageType::kComplete, complete, {}, kLookSeconds,
-                          ends_.get_token());
+  tell_complete(id, complete);
   {
     const std::lock_guard lock(mutex_);
     if (arrival_.id() == id) arrival_.end();
   }
   settings_.at_step("ended");
   return {{"complete", true}};
+}
+
+// Until it is noted: the source, which would ask again, may be dead by then. A service that cannot
+// write its file refuses, and may be able to later.
+void ClusterMember::tell_complete(std::uint64_t id, const Json& complete) {
+  const auto ask = [this](ClusterMessageType type, const Json& args) {
+    return metadata_.ask_patiently(type, args, {}, kLookSeconds, ends_.get_token()).json;
+  };
+  for (;;) {
+    settings_.at_step("finished");
+    try {
+      ask(ClusterMessageType::kComplete, complete);
+      return;
+    } catch (const Refusal&) {
+    }
+    const ClusterState state = state_of(ask(ClusterMessageType::kGet, Json::object()));
+    if (!state.migration || state.migration->id != id) return;
+    pause(kPause, ends_.get_token());
+  }
 }
 
 // False: the migration is complete. Throws Refusal where it has not begun.

@@ -114,6 +114,7 @@ class ClusterMember {
   Json stage(std::uint64_t id, const ClusterMessage& message);
   Json take(std::uint64_t id, const ClusterMessage& message);
   Json finish(std::uint64_t id, const Json& args);
+  void tell_complete(std::uint64_t id, const Json& complete);
   void ask_to_resolve(const ClusterState& state, ServerNumber target);
   bool receives(std::uint64_t id);
   void migrate(SessionId session, const ClusterMessage& message);

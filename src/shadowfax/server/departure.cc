@@ -2,7 +2,6 @@
 
 #include <bit>
 #include <chrono>
-#include <condition_variable>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -18,6 +17,7 @@
 #include "shadowfax/server/moved_record.h"
 #include "shadowfax/server/peer_limits.h"
 #include "shadowfax/server/sample.h"
+#include "shadowfax/server/stoppable_pause.h"
 
 namespace turntable::shadowfax {
 namespace {
@@ -36,12 +36,6 @@ constexpr std::uint32_t kMostFurtherBits = 6;
 
 // This server is ending: everything stays as it is.
 struct Stopped {};
-
-void wait(std::chrono::duration<double> time, const std::stop_token& stop) {
-  std::mutex mutex;
-  std::unique_lock lock(mutex);
-  std::condition_variable_any().wait_for(lock, stop, time, [] { return false; });
-}
 
 }  // namespace
 
@@ -252,7 +246,7 @@ std::vector<std::uint64_t> Departure::sample(const Order& order, Address from,
   note("sampling");
   hybridlog::Sampling& sampling = place_.store.sampling();
   sampling.begin(order.range, from);
-  wait(std::chrono::duration<double>(order.sample_s), stop);
+  pause(std::chrono::duration<double>(order.sample_s), stop);
   sampling.end();
   if (stop.stop_requested()) throw Stopped();
   constexpr std::size_t kMostKeys = kMostSampledBytes / MovedRecord::kHeaderBytes;
@@ -420,7 +414,7 @@ void Departure::pause_after(const char* why, const std::stop_token& stop) {
     const std::lock_guard lock(mutex_);
     status_["why"] = why;
   }
-  wait(kPause, stop);
+  pause(kPause, stop);
   if (stop.stop_requested()) throw Stopped();
 }
 

@@ -6,6 +6,7 @@
 #include "common/clock.h"
 #include "shadowfax/server/fetched_record.h"
 #include "shadowfax/server/peer_limits.h"
+#include "shadowfax/server/stoppable_pause.h"
 
 namespace turntable::shadowfax {
 namespace {
@@ -40,7 +41,7 @@ std::shared_ptr<SourceLogs::Ticket> SourceLogs::read(const hybridlog::Indirectio
     return ticket;
   }
   Line& line = lines_[at.log];
-  if (line.is_gone() && !line.under_way.empty()) {  // it is being looked for
+  if (line.is_gone() && (!line.under_way.empty() || !line.look_again.passed())) {
     ticket->finish(Found::kError);
     return ticket;
   }
@@ -89,6 +90,7 @@ void SourceLogs::work(ServerNumber source, Line& line, const std::stop_token& st
       line.gone.reset();
     } else {
       end_all(line);  // it is gone, or this server is ending
+      line.look_again = Deadline::after(place_.between_looks);
     }
   }
   end_all(line);
@@ -130,9 +132,7 @@ std::optional<Asking::Answer> SourceLogs::ask(ServerNumber source, std::unique_p
                                    kLookSeconds, stop, deadline);
     } catch (const std::exception&) {
       server.reset();
-      std::mutex mutex;
-      std::unique_lock lock(mutex);
-      std::condition_variable_any().wait_for(lock, stop, kPause, [] { return false; });
+      pause(kPause, stop);
     }
   }
   return std::nullopt;

@@ -33,6 +33,9 @@ class SourceLogs : public hybridlog::OtherLogs {
     std::function<std::unique_ptr<Asking>(ServerNumber)> connect;
     // What is asked of a server that has been silent for so long has an error. It is asked on.
     std::chrono::nanoseconds gone_time;
+    // Who asks a server that is gone has an error while it is looked for, and for so long after:
+    // each look takes kLookSeconds, and a batch may ask a thousand times.
+    std::chrono::nanoseconds between_looks = std::chrono::seconds(1);
     std::function<void(const char* step)> at_step;  // for tests
   };
   // Before anything is read. What it calls lives until end().
@@ -58,6 +61,7 @@ class SourceLogs : public hybridlog::OtherLogs {
     std::condition_variable_any changed;
     std::int64_t asked_ns = 0;          // what is under way
     std::optional<Deadline> gone = {};  // of a server that is silent: from then on it is dead
+    Deadline look_again = Deadline::after(std::chrono::nanoseconds(0));
     std::jthread thread;
 
     bool is_gone() const { return gone && gone->passed(); }
