@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <thread>
 #include <vector>
 
+#include "common/deadline.h"
 #include "common/scratch_directory.h"
 #include "hybridlog/log_scan.h"
 #include "hybridlog/testing_client.h"
@@ -193,6 +195,41 @@ TEST_F(MoveTest, AnAdditionOfASessionThatHasEndedIsLeft) {
   EXPECT_EQ(left[0].delta, 5U);
   EXPECT_TRUE(to->awaited().end().empty());
   EXPECT_FALSE(to->awaited().leave({1, 5}));
+}
+
+// One that was begun while the cut was prepared: the records may not come before it ends.
+TEST_F(MoveTest, AnOperationThatWaitsForRecordsHoldsUpNoCut) {
+  const auto to = store("log");
+  await_all(*to);
+  std::atomic<bool> adds{false}, is_pending{false}, is_made{false};
+  Client other(*to);
+  const std::jthread checkpointer([&] {
+    to->checkpoint();
+    is_made = true;
+  });
+  std::jthread waits([&] {
+    Client client(*to);
+    while (to->versions().phase() == Versions::Phase::kRest) std::this_thread::yield();
+    client.take_part();
+    adds = true;
+    EXPECT_EQ(client.add(1, 5), Status::kPending);
+    is_pending = true;
+    while (!is_made) client.complete_pending([](std::uint64_t, Session::Answer) {});
+  });
+  const Deadline deadline = Deadline::after_seconds(30);
+  while (!adds) other.refresh();
+  std::this_thread::sleep_for(std::chrono::milliseconds(10));  // more likely within its operation
+  while (!is_made && !deadline.passed()) {
+    other.take_part();
+    other.refresh();
+  }
+  EXPECT_TRUE(is_pending);
+  EXPECT_TRUE(is_made);
+  to->awaited().end();
+  while (!is_made) {
+    other.take_part();
+    other.refresh();
+  }
 }
 
 // A cut says when nobody has crossed, and when all have; a session in a batch does not cross.

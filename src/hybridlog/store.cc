@@ -120,11 +120,15 @@ bool Session::leave() {
   settled_.clear();
   std::erase_if(pending_, [](const Operation& operation) { return operation.kind == Kind::kRead; });
   carry_on_with_pending([](std::uint64_t, Answer) {});
+  leave_awaited();
+  return pending_.empty();
+}
+
+void Session::leave_awaited() {
   std::erase_if(pending_, [this](const Operation& operation) {
     return operation.is_awaiting &&
            store_.awaited().leave({operation.key, operation.delta, operation.value});
   });
-  return pending_.empty();
 }
 
 Status Session::erase(std::uint64_t key) {
@@ -224,13 +228,15 @@ Status Session::add_to_value(std::uint64_t key, Bytes value, std::uint64_t conte
 }
 
 // An operation that would be pending is waited for while a cut is prepared; or until sessions
-// cross, if it asks another store: that may be dead. (A batch of a range that just leaves has none
-// of these: who gives it away has resolved all before.)
+// cross, if it waits for another store: that may be dead. (A batch of a range that just leaves has
+// none of these: who gives it away has all of it, and has resolved all before.)
 Session::Answer Session::carry_out(Operation operation) {
   for (;;) {
     const Answer answer = carry_on(operation);
     if (answer.status != Status::kPending) return answer;
-    if (operation.asking && store_.versions().phase() == Versions::Phase::kCross && member_.waits())
+    const bool is_of_another_store = operation.asking != nullptr || operation.is_awaiting;
+    if (is_of_another_store && store_.versions().phase() == Versions::Phase::kCross &&
+        member_.waits())
       member_.cross(/*in_operation=*/true);
     if (!member_.waits()) break;
     thread_.refresh();
@@ -264,6 +270,7 @@ void Session::settle() {
   while (!pending_.empty() && store_.versions().phase() == Versions::Phase::kPrepare) {
     thread_.refresh();
     carry_on_with_pending(keep);
+    if (is_leaving_) leave_awaited();
     if (!pending_.empty()) std::this_thread::yield();
   }
 }

@@ -361,6 +361,7 @@ class Session {
   Answer carry_out(Kind kind, std::uint64_t key, std::uint64_t delta, std::uint64_t context);
   void follow();
   void settle();
+  void leave_awaited();
   void cross_if_newer(Header header, Address address);
   bool may_change_in_place(Header header, Address address) const noexcept;
   bool may_be_changed_by_others(Header header, Address address) const noexcept;

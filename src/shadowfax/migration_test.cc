@@ -216,10 +216,10 @@ class Operator {
   // Returns at once; that it was begun, or refused, is not waited for.
   std::jthread migrate(hybridlog::HashRange range, ServerNumber from, ServerNumber to,
                        double sample_s = 0, bool indirection = false) {
-    const Member at = state().members.at(from);
-    return std::jthread([this, at, range, to, sample_s, indirection] {
+    const ClusterState now = state();
+    return std::jthread([this, now, range, from, to, sample_s, indirection] {
       try {
-        ask_to_migrate(at, range, to, sample_s, indirection, 3);
+        ask_to_migrate(now, range, from, to, sample_s, indirection, 3);
       } catch (const NoAnswer&) {
         // It was killed.
       }
@@ -229,7 +229,7 @@ class Operator {
   std::string refusal(hybridlog::HashRange range, ServerNumber from, ServerNumber to,
                       double sample_s = 0, bool indirection = false) {
     try {
-      ask_to_migrate(state().members.at(from), range, to, sample_s, indirection, kPatience);
+      ask_to_migrate(state(), range, from, to, sample_s, indirection, kPatience);
     } catch (const Refusal& refusal) {
       return refusal.what();
     }
@@ -273,12 +273,14 @@ class Operator {
   }
 
  private:
-  void ask_to_migrate(const Member& at, hybridlog::HashRange range, ServerNumber to,
-                      double sample_s, bool indirection, double patience_s) {
+  void ask_to_migrate(const ClusterState& now, hybridlog::HashRange range, ServerNumber from,
+                      ServerNumber to, double sample_s, bool indirection, double patience_s) {
+    const Member& at = now.members.at(from);
     Asking("source", net::parse_ipv4("", at.address, at.peer_port),
            cluster_.credentials("operator of a source"))
         .ask(ClusterMessageType::kMigrate,
-             {{"first", range.first},
+             {{"id", now.next_id()},
+              {"first", range.first},
               {"last", range.last},
               {"target", to},
               {"sample_s", sample_s},

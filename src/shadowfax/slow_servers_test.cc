@@ -67,6 +67,8 @@ class Metadata {
   Metadata& operator=(const Metadata&) = delete;
 
   sockaddr_in address() const { return net::parse_ipv4("", "127.0.0.1", server_.port()); }
+  // Hears nothing while the task runs.
+  void run(std::function<void()> task) { loop_.post(std::move(task)); }
 
  private:
   net::EventLoop loop_;
@@ -88,7 +90,7 @@ class Servers {
              std::chrono::nanoseconds between_checkpoints = 20ms) {
     const std::string file = directory_.path() / std::to_string(number);
     StoreServer::Settings settings;
-    settings.store = {.index_buckets = 256,
+    settings.store = {.index_buckets = index_buckets_,
                       .log = {.page_bits = 12, .pages = 8, .mutable_share = 0.5},
                       .threads = 4,
                       .reader_threads = 2};
@@ -106,6 +108,7 @@ class Servers {
     servers_[number].emplace(settings);
   }
   void end(ServerNumber number) { servers_[number].reset(); }
+  std::uint64_t checkpoints(ServerNumber number) { return servers_.at(number)->checkpoints().made; }
   hybridlog::Store& store(ServerNumber number) { return servers_.at(number)->store(); }
   ClusterMember& member(ServerNumber number) { return *servers_.at(number)->member(); }
   ClusterState state() {
@@ -115,8 +118,11 @@ class Servers {
   void tell(ClusterMessageType type, const nlohmann::json& args) {
     asking_.ask(type, args, patience());
   }
+  // The metadata service hears nothing while the task runs.
+  void hold_metadata(std::function<void()> task) { metadata_.run(std::move(task)); }
   // Of servers that begin later.
   void give_up_after(std::chrono::nanoseconds gone_time) { gone_time_ = gone_time; }
+  void have_buckets(std::size_t index_buckets) { index_buckets_ = index_buckets; }
   // Whether the metadata service can write its file.
   void keep_states(bool can) {
     const auto in_the_way = directory_.path() / "state.json.new";
@@ -179,6 +185,7 @@ class Servers {
   Metadata metadata_;
   Asking asking_;
   std::chrono::nanoseconds gone_time_ = kGoneTime;
+  std::size_t index_buckets_ = 256;
   std::map<ServerNumber, std::optional<StoreServer>> servers_;
 };
 
@@ -479,6 +486,45 @@ TEST(SlowServers, ATargetThatHasAllTakesNothingMore) {
   EXPECT_FALSE(servers.store(1).elsewhere().floor_of(1));
 }
 
+// The metadata service has noted that the migration is complete, and its answer comes so late that
+// the source, which would ask again, has died.
+TEST(SlowServers, ATargetHearsThatAllIsCompleteWithoutItsSource) {
+  Stops stops("finished"), silence("silent");
+  Servers servers;
+  servers.begin(0);
+  servers.begin(1, stops.hook());
+  servers.fill(0);
+  servers.member(0).migrate(1, 0.5, /*sample_s=*/0, /*indirection=*/false, patience());
+  stops.wait();
+  servers.end(0);
+  servers.hold_metadata([hook = silence.hook()] { hook("silent"); });
+  silence.wait();
+  stops.go_on();
+  std::this_thread::sleep_for(kLate);
+  silence.go_on();
+  wait_until([&] { return !servers.state().migration; }, "the end of the migration");
+  wait_until([&] { return servers.member(1).status().at("receives").is_null(); }, "the answer");
+  EXPECT_NO_THROW(servers.ask(1, ClusterMessageType::kPrepare));
+}
+
+// The service could not write its file, and the source has died since.
+TEST(SlowServers, ATargetWhoseCompleteWasRefusedAsksAgainWithoutItsSource) {
+  std::atomic<int> told{0};
+  Servers servers;
+  servers.begin(0);
+  servers.begin(1, [&](std::string_view step) {
+    if (step == "finished" && ++told == 1) servers.keep_states(false);
+  });
+  servers.fill(0);
+  servers.member(0).migrate(1, 0.5, /*sample_s=*/0, /*indirection=*/false, patience());
+  wait_until([&] { return told > 1; }, "the second attempt");
+  servers.end(0);
+  servers.keep_states(true);
+  wait_until([&] { return !servers.state().migration; }, "the end of the migration");
+  wait_until([&] { return servers.member(1).status().at("receives").is_null(); }, "the answer");
+  EXPECT_NO_THROW(servers.ask(1, ClusterMessageType::kPrepare));
+}
+
 TEST(SlowServers, ATargetIsLookedAtWhileItMakesItsCheckpoint) {
   Stops stops("preparing");
   Servers servers;
@@ -541,7 +587,8 @@ TEST(SlowServers, AServerWhoseMigrationIsRefusedIsFreeForAnother) {
   Servers servers(/*owners=*/2);
   servers.begin(0);
   servers.begin(1);
-  const nlohmann::json others = {{"first", UINT64_MAX - 9}, {"last", UINT64_MAX}, {"target", 1}};
+  const nlohmann::json others = {
+      {"id", 1}, {"first", UINT64_MAX - 9}, {"last", UINT64_MAX}, {"target", 1}};
   const std::unique_ptr<Asking> asks = servers.connect(0);
   for (int round = 0; round < kRounds; ++round) {
     try {
@@ -552,6 +599,39 @@ TEST(SlowServers, AServerWhoseMigrationIsRefusedIsFreeForAnother) {
           << refusal.what();
     }
   }
+}
+
+// Its answer was lost: while it is prepared, when it is complete, and when the range is back again.
+TEST(SlowServers, AMigrationThatIsAskedForAgainIsNotBegunOnceMore) {
+  Stops stops("prepare");
+  Servers servers;
+  servers.begin(0, stops.hook());
+  servers.begin(1);
+  const View before = servers.state().view;
+  const hybridlog::HashRange range = before.share_of(0, 0.5).value();
+  const nlohmann::json asked = {
+      {"id", 1}, {"first", range.first}, {"last", range.last}, {"target", 1}};
+  {
+    const std::unique_ptr<Asking> lost = servers.connect(0);
+    const auto question = lost->begin(ClusterMessageType::kMigrate, asked);
+    stops.wait();
+  }
+  const std::unique_ptr<Asking> asks = servers.connect(0);
+  const std::unique_ptr<Asking::Asked> again = asks->begin(ClusterMessageType::kMigrate, asked);
+  EXPECT_FALSE(again->wait(Deadline::after_seconds(0.5)));  // nor a refusal
+  stops.go_on();
+  const std::optional<Asking::Answer> answer = again->wait(patience());
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->json.at("id"), 1);
+  wait_until([&] { return servers.departure(0).at("step") == "complete"; }, "its end");
+  EXPECT_EQ(asks->ask(ClusterMessageType::kMigrate, asked, patience()).at("id"), 1);
+  servers.move(1, 0, 1, /*indirection=*/false);
+  EXPECT_EQ(asks->ask(ClusterMessageType::kMigrate, asked, patience()).at("id"), 1);
+  servers.end(0);
+  servers.begin(0);  // it knows nothing of it
+  EXPECT_THROW(servers.ask(0, ClusterMessageType::kMigrate, asked), Refusal);
+  EXPECT_EQ(servers.state().last_migration, 2U);
+  EXPECT_TRUE(servers.state().view.is_owner(0, range));
 }
 
 // Reads and additions of what it has end with an error after some time, and go on when it is there
@@ -607,6 +687,38 @@ TEST(SlowServers, RecordsThatNobodySendsAreAnError) {
   expect_values(servers, 1, kKeys / 4, never);
 }
 
+// What clients write meanwhile survives the target's death, too.
+TEST(SlowServers, ATargetWhoseSourceIsGoneMakesCheckpoints) {
+  Late never({});
+  Stops stops("move");
+  Servers servers;
+  servers.give_up_after(500ms);
+  servers.begin(0, stops.hook());
+  servers.begin(1);
+  servers.fill(0);
+  servers.member(0).migrate(1, 0.5, /*sample_s=*/0, /*indirection=*/false, patience());
+  stops.wait();
+  const std::uint64_t key = servers.keys_of(1, 1).front();
+  const std::uint64_t value = (key & 0xFFU) * 0x0101010101010101U;
+  {
+    Client client(servers.store(1));
+    ASSERT_EQ(client.upsert(key, value), Status::kOk);
+  }
+  wait_until([&, before = servers.checkpoints(1)] { return servers.checkpoints(1) > before + 1; },
+             "checkpoints");
+  servers.end(1);
+  servers.begin(1);
+  {
+    Client client(servers.store(1));
+    const Session::Answer answer = settled(client, client.read(key));
+    EXPECT_EQ(answer.status, Status::kOk);
+    EXPECT_EQ(answer.value, value);
+  }
+  stops.go_on();
+  wait_until([&] { return !servers.state().migration; }, "the end of the migration");
+  expect_values(servers, 1, kKeys / 4, never);
+}
+
 // All that it sends is in one message, for which it looks at many pages.
 TEST(SlowServers, ASourceThatLooksForRecordsIsNotSilent) {
   Servers servers;
@@ -621,6 +733,23 @@ TEST(SlowServers, ASourceThatLooksForRecordsIsNotSilent) {
   wait_until([&] { return servers.member(1).status().at("receives") == 1; }, "the first message");
   Client client(servers.store(1));
   EXPECT_EQ(settled(client, client.read(first)).status, Status::kOk);
+}
+
+// So does one of whose index few chains are in the range: all are in one message.
+TEST(SlowServers, ASourceThatLooksForChainsIsNotSilent) {
+  Servers servers;
+  servers.give_up_after(2s);
+  servers.have_buckets(16'384);
+  servers.begin(0, [](std::string_view step) {
+    if (step == "chains") std::this_thread::sleep_for(300ms);
+  });
+  servers.begin(1);
+  servers.fill(0);
+  servers.member(0).migrate(1, 0.02, /*sample_s=*/0, /*indirection=*/true, patience());
+  wait_until([&] { return servers.member(1).status().at("receives") == 1; }, "the first message");
+  Client client(servers.store(1));
+  const std::uint64_t last = servers.keys_of(1, 20).back();  // memory of the source has it not
+  EXPECT_EQ(settled(client, client.read(last)).status, Status::kOk);
 }
 
 // What it would send points on, and nobody has that.

@@ -11,8 +11,8 @@
 //     COMPLETE  {id}; begin, until: it is unresolved
 //
 //   to a server                        every answer: what is said, or {"refused": why}
-//     MIGRATE   {first, last, target}  move a range to another server: {id}; if it is there,
-//               sample_s: for so long its hot keys are sought first; indirection
+//     MIGRATE   {id, first, last, target}   move a range to another server: {id}; id: the next one;
+//               if it is there, sample_s: for so long its hot keys are sought first; indirection
 //     PREPARE   {}                     how a target begins: {receives_from, index_bits,
 //               most_value_bytes}
 //     STAGE     {id} and records       what is hot, before the target owns it: {}

@@ -33,10 +33,7 @@ void ClusterState::begin(Migration asked) {
     if (migration == asked) return;
     throw Refusal(of(migration->id) + " is under way; expected one at a time");
   }
-  if (asked.id != next_id()) {
-    throw Refusal(of(asked.id) + " is not the next one, which is " + std::to_string(next_id()) +
-                  ": another one was begun meanwhile; try again");
-  }
+  require_next(asked.id);
   if (asked.range.first > asked.range.last)
     throw Refusal("hashes " + text_of(asked.range) + "; expected the first one first");
   if (asked.source == asked.target)
@@ -51,6 +48,12 @@ void ClusterState::begin(Migration asked) {
   }
   last_migration = asked.id;
   migration = asked;
+}
+
+void ClusterState::require_next(std::uint64_t id) const {
+  if (id == next_id()) return;
+  throw Refusal(of(id) + " is not the next one, which is " + std::to_string(next_id()) +
+                ": another one was begun meanwhile; try again");
 }
 
 void ClusterState::require_ids(std::uint64_t id) const {

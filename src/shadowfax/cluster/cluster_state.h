@@ -14,9 +14,9 @@
 // the next view. Each may be asked again by who has not heard the answer: it changes nothing then.
 //
 // A question may also come late, when who asked has died or has given it up. So a migration's id is
-// the asker's, the next one that it knows of, and is used once: a BEGIN that comes after the end of
-// its migration begins nothing. A server that is there again has cancelled what it had prepared: an
-// OWN of its earlier life is refused.
+// the asker's, the next one that it knows of, and is used once: a MIGRATE or BEGIN that comes after
+// the end of its migration begins nothing. A server that is there again has cancelled what it had
+// prepared: an OWN of its earlier life is refused.
 #pragma once
 
 #include <cstdint>
@@ -92,6 +92,8 @@ struct ClusterState {
   // the range, or one of the two has never been there.
   void begin(Migration migration);
   std::uint64_t next_id() const noexcept { return last_migration + 1; }
+  // Throws Refusal where it is not next_id().
+  void require_next(std::uint64_t id) const;
   // All throw Refusal for a migration that was cancelled, or never was.
   void own(std::uint64_t id);  // only what is prepared, or owned
   // Only what is owned, or complete. rest: of one with indirections, which is unresolved then.

@@ -130,7 +130,8 @@ int run(int argc, char** argv) {
                 net::parse_ipv4("server", member.address, member.peer_port),
                 credentials("server "));
   const auto begun = server.ask(ClusterMessageType::kMigrate,
-                                {{"first", range->first},
+                                {{"id", state.next_id()},
+                                 {"first", range->first},
                                  {"last", range->last},
                                  {"target", to},
                                  {"sample_s", sample_s},

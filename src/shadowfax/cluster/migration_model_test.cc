@@ -240,10 +240,11 @@ class Search {
     });
   }
 
+  // Also while records arrive: those that a dead source does not send are not waited for.
   void checkpoint(const World& world, int server) {
     const Server& at = world.servers[server];
     const bool is_due = at.now.tie() != at.kept.tie() || (at.has_pulled && !at.is_covered);
-    when(!at.awaits && is_due, world, [&](World& next) {
+    when(is_due, world, [&](World& next) {
       Server& made = next.servers[server];
       made.kept = made.now;
       made.is_covered = made.has_pulled;

@@ -4,8 +4,8 @@
 //               what was staged for another one is forgotten first
 //   stage()   : hot records, as the source has cut them off; they are in memory alone
 //   begin()   : it owns the range; what is staged is taken, what it lacks is awaited, no
-//   checkpoints
-//               are made, which would have to wait for it, and the log is not compacted
+//               checkpoints are made as long as they would have to wait for it, and the log is not
+//               compacted
 //   take()    : records come, the newest of a key first
 //   finish()  : all have come; a checkpoint has them, and from then on nothing more is taken
 //

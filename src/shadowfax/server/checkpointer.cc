@@ -66,7 +66,7 @@ void Checkpointer::work(const std::stop_token& stop) {
     }
     if (stop.stop_requested()) return;
     const std::lock_guard lock(making_);
-    if (is_paused_ || is_slow_() || is_dead_()) continue;
+    if (waits_for_records() || is_slow_() || is_dead_()) continue;
     try {
       make_locked({});
     } catch (const std::system_error&) {
@@ -75,8 +75,12 @@ void Checkpointer::work(const std::stop_token& stop) {
   }
 }
 
+bool Checkpointer::waits_for_records() const noexcept {
+  return is_paused_ && !store_.awaited().nobody_waits();
+}
+
 hybridlog::Checkpoint Checkpointer::make_locked(hybridlog::CutSteps steps) {
-  steps.gives_up = is_dead_;
+  steps.gives_up = [this] { return waits_for_records() || is_dead_(); };
   std::uint64_t number = 0;
   {
     const std::lock_guard lock(mutex_);
@@ -87,6 +91,10 @@ hybridlog::Checkpoint Checkpointer::make_locked(hybridlog::CutSteps steps) {
     hybridlog::Checkpoint checkpoint = store_.checkpoint(steps);
     if (has_ended_)
       throw std::system_error(std::make_error_code(std::errc::operation_canceled), "checkpoint");
+    if (is_paused_ && store_.awaited().has_left()) {
+      throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
+                              "checkpoint: an addition waits for records that arrive");
+    }
     checkpoint.index = index;
     hybridlog::write_checkpoint(file_, checkpoint);
     indexes_.named(index);

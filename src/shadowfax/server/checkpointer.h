@@ -33,7 +33,8 @@ class Checkpointer {
   // paused, and while it would wait for a server that is dead: the one before still holds.
   hybridlog::Checkpoint make(const hybridlog::CutSteps& steps = {});
   // None is made until resume(): it would wait for records that arrive, and they perhaps for the
-  // thread that asks for it. The one that is being made has ended.
+  // thread that asks for it. The one that is being made has ended. Of its own accord some are made
+  // while these records are given up, and nothing waits for them.
   void pause();
   void resume();
   // None is begun of its own accord while another server is slow: it would have to wait, and all
@@ -53,6 +54,7 @@ class Checkpointer {
 
  private:
   void work(const std::stop_token& stop);
+  bool waits_for_records() const noexcept;
   hybridlog::Checkpoint make_locked(hybridlog::CutSteps steps);
   void note(const std::string& why);
 

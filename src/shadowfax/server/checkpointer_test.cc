@@ -117,5 +117,22 @@ TEST_F(Checkpointers, NoneIsMadeWhileItIsPaused) {
   EXPECT_TRUE(hybridlog::read_checkpoint(file()));
 }
 
+// But not those that would lack an addition whose session has ended.
+TEST_F(Checkpointers, SomeAreMadeWhileTheRecordsThatAreAwaitedAreGivenUp) {
+  hybridlog::Store store(small_store(), hybridlog::open_file(log()));
+  Commits commits;
+  Checkpointer checkpointer(store, commits, file(), 1ms);
+  checkpointer.pause();
+  store.awaited().give_up_after(0ns);
+  store.awaited().begin({}, store.log().tail());
+  const auto made = [&] { return checkpointer.counts().made; };
+  for (const auto before = made(); made() < before + 2;) std::this_thread::yield();
+  EXPECT_THROW(checkpointer.make(), std::system_error);
+  ASSERT_TRUE(store.awaited().leave({1, 5}));
+  const auto before = made();
+  std::this_thread::sleep_for(20ms);
+  EXPECT_LE(made(), before + 1);  // it had all before that
+}
+
 }  // namespace
 }  // namespace turntable::shadowfax

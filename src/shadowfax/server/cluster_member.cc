@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "net/ipv4.h"
+#include "shadowfax/server/stoppable_pause.h"
 
 namespace turntable::shadowfax {
 namespace {
@@ -100,6 +101,7 @@ ClusterMember::ClusterMember(const ClusterSettings& settings, const std::string&
 // Who uses others ends before them: the loop, which asks all; the threads that answer; and what
 // these ask. What they still post to the loop is dropped.
 ClusterMember::~ClusterMember() {
+  ends_.request_stop();
   logs_.end();  // sessions wait for it, and a checkpoint for them
   loop_.stop();
   loop_thread_.join();
@@ -108,7 +110,6 @@ ClusterMember::~ClusterMember() {
   finishes_.reset();
   departure_.reset();
   resolver_.reset();
-  ends_ = true;
   newer_views_.seen();
   follower_.join();
 }
@@ -186,9 +187,9 @@ View ClusterMember::served() {
 }
 
 void ClusterMember::follow() {
-  for (std::uint64_t seen = 0; !ends_;) {
+  for (std::uint64_t seen = 0; !ends_.stop_requested();) {
     seen = newer_views_.wait(seen);
-    if (ends_) return;
+    if (ends_.stop_requested()) return;
     try {
       adopt(look());
     } catch (const std::exception&) {
@@ -314,14 +315,32 @@ Json ClusterMember::finish(std::uint64_t id, const Json& args) {
       complete["until"] = arrival_.rest()->until;
     }
   }
-  settings_.at_step("finished");
-  metadata_.ask(ClusterMessageType::kComplete, complete, Deadline::after_seconds(kMetadataSeconds));
+  tell_complete(id, complete);
   {
     const std::lock_guard lock(mutex_);
     if (arrival_.id() == id) arrival_.end();
   }
   settings_.at_step("ended");
   return {{"complete", true}};
+}
+
+// Until it is noted: the source, which would ask again, may be dead by then. A service that cannot
+// write its file refuses, and may be able to later.
+void ClusterMember::tell_complete(std::uint64_t id, const Json& complete) {
+  const auto ask = [this](ClusterMessageType type, const Json& args) {
+    return metadata_.ask_patiently(type, args, {}, kLookSeconds, ends_.get_token()).json;
+  };
+  for (;;) {
+    settings_.at_step("finished");
+    try {
+      ask(ClusterMessageType::kComplete, complete);
+      return;
+    } catch (const Refusal&) {
+    }
+    const ClusterState state = state_of(ask(ClusterMessageType::kGet, Json::object()));
+    if (!state.migration || state.migration->id != id) return;
+    pause(kPause, ends_.get_token());
+  }
 }
 
 // False: the migration is complete. Throws Refusal where it has not begun.
@@ -348,7 +367,8 @@ void ClusterMember::migrate(SessionId session, const ClusterMessage& message) {
   try {
     const Json args = Json::parse(message.json);
     departure_->begin(
-        {.range = {args.at("first").get<std::uint64_t>(), args.at("last").get<std::uint64_t>()},
+        {.id = id_of(args),
+         .range = {args.at("first").get<std::uint64_t>(), args.at("last").get<std::uint64_t>()},
          .target = args.at("target").get<ServerNumber>(),
          .sample_s = args.value("sample_s", 0.0),
          .indirection = args.value("indirection", false)},
@@ -365,9 +385,12 @@ std::uint64_t ClusterMember::migrate(ServerNumber to, double share, double sampl
   const auto range = state.view.share_of(settings_.number, share);
   if (!range) throw Refusal(name_of(settings_.number) + " owns nothing");
   const auto begun = std::make_shared<std::promise<Json>>();
-  departure_->begin(
-      {.range = *range, .target = to, .sample_s = sample_s, .indirection = indirection},
-      [begun](const Json& json) { begun->set_value(json); });
+  departure_->begin({.id = state.next_id(),
+                     .range = *range,
+                     .target = to,
+                     .sample_s = sample_s,
+                     .indirection = indirection},
+                    [begun](const Json& json) { begun->set_value(json); });
   std::future<Json> answer = begun->get_future();
   if (answer.wait_until(deadline.time_point()) != std::future_status::ready)
     throw NoAnswer("the migration to " + name_of(to) + " does not begin");

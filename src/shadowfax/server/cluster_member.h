@@ -114,6 +114,7 @@ class ClusterMember {
   Json stage(std::uint64_t id, const ClusterMessage& message);
   Json take(std::uint64_t id, const ClusterMessage& message);
   Json finish(std::uint64_t id, const Json& args);
+  void tell_complete(std::uint64_t id, const Json& complete);
   void ask_to_resolve(const ClusterState& state, ServerNumber target);
   bool receives(std::uint64_t id);
   void migrate(SessionId session, const ClusterMessage& message);
@@ -139,7 +140,7 @@ class ClusterMember {
   net::EventLoop loop_;
   messages::Listener<ClusterMessage> listener_;
   const std::uint16_t peer_port_;
-  std::atomic<bool> ends_{false};
+  std::stop_source ends_;
   std::thread loop_thread_, follower_;
   // That answer: what others are waited for, what only the device is, and what the metadata service
   // is.

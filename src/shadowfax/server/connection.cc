@@ -36,6 +36,11 @@ Connection::Connection(UniqueFd socket, const BatchServer::Place& place, WorkerC
       counts_(counts),
       take_time_(std::move(take_time)) {}
 
+bool Connection::has_spoken() const noexcept {
+  std::byte first{};
+  return was_read_ || ::recv(fd(), &first, sizeof first, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
 Connection::State Connection::receive() {
   if (is_blocked()) return State::kOpen;
   if (!server_) return open();
@@ -92,6 +97,7 @@ Connection::State Connection::open() {
   try {
     if (count <= 0)
       throw OpeningRefused(OpeningRefusal::kSilent, "a client has gone before its session");
+    was_read_ = true;
     const std::optional<Opening> opening =
         opening_->receive(std::span(bytes).first(static_cast<std::size_t>(count)), out_);
     if (!opening) return send();

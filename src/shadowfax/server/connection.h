@@ -42,6 +42,8 @@ class Connection {
 
   int fd() const noexcept { return socket_.get(); }
   bool is_open() const noexcept { return server_ != nullptr; }
+  // Anything, whether it was read already or not.
+  bool has_spoken() const noexcept;
   // The client does not take its replies: nothing more is read until it does.
   bool is_blocked() const noexcept { return sent_ < out_.size(); }
   bool has_pending() const noexcept { return server_ && server_->pending() > 0; }
@@ -69,6 +71,7 @@ class Connection {
 
   UniqueFd socket_;
   const BatchServer::Place place_;
+  bool was_read_ = false;                  // something was
   std::optional<SessionOpening> opening_;  // until its session is open
   std::unique_ptr<BatchServer> server_;    // from then on
   WorkerCounts& counts_;

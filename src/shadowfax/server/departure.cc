@@ -2,7 +2,6 @@
 
 #include <bit>
 #include <chrono>
-#include <condition_variable>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -18,6 +17,7 @@
 #include "shadowfax/server/moved_record.h"
 #include "shadowfax/server/peer_limits.h"
 #include "shadowfax/server/sample.h"
+#include "shadowfax/server/stoppable_pause.h"
 
 namespace turntable::shadowfax {
 namespace {
@@ -36,12 +36,6 @@ constexpr std::uint32_t kMostFurtherBits = 6;
 
 // This server is ending: everything stays as it is.
 struct Stopped {};
-
-void wait(std::chrono::duration<double> time, const std::stop_token& stop) {
-  std::mutex mutex;
-  std::unique_lock lock(mutex);
-  std::condition_variable_any().wait_for(lock, stop, time, [] { return false; });
-}
 
 }  // namespace
 
@@ -71,86 +65,107 @@ void Departure::note(const char* step) {
   place_.at_step(step);
 }
 
-void Departure::start(std::function<void(const std::stop_token&)> work,
-                      std::function<void()> after) {
+void Departure::start(const Migration& asked, std::vector<OnBegun> asks,
+                      std::function<void(const std::stop_token&)> work) {
   if (is_busy_.exchange(true)) throw Refusal("a migration from this server is under way");
   {
     const std::lock_guard lock(mutex_);
     Json before = std::exchange(status_, Json::object());
     if (!before.is_null()) before_.push_back(std::move(before));
     if (before_.size() >= kMostTold) before_.pop_front();
+    asked_ = asked;
+    has_begun_ = asks.empty();
+    asks_ = std::move(asks);
   }
-  thread_ = std::jthread(
-      [this, work = std::move(work), after = std::move(after)](const std::stop_token& stop) {
-        try {
-          const CompactionGate::Closed closed(place_.gate);
-          work(stop);
-        } catch (const Stopped&) {
-        } catch (const std::exception& error) {
-          std::fprintf(stderr, "hlserver: the migration: %s\n", error.what());
-          const std::lock_guard lock(mutex_);
-          status_["why"] = error.what();
-        }
-        may_cut_ = false;
-        is_busy_ = false;
-        after();
-      });
+  thread_ = std::jthread([this, work = std::move(work)](const std::stop_token& stop) {
+    std::string why = "the server is ending";
+    try {
+      const CompactionGate::Closed closed(place_.gate);
+      work(stop);
+    } catch (const Stopped&) {
+    } catch (const std::exception& error) {
+      why = error.what();
+      std::fprintf(stderr, "hlserver: the migration: %s\n", error.what());
+      const std::lock_guard lock(mutex_);
+      status_["why"] = why;
+    }
+    may_cut_ = false;
+    const std::vector<OnBegun> refused = take_refused();
+    is_busy_ = false;  // first: who hears that it is refused may ask for another one at once
+    for (const OnBegun& each : refused) each({{"refused", why}});
+  });
 }
 
-void Departure::begin(const Order& order, const std::function<void(const Json&)>& begun) {
+bool Departure::is_asked_again(const Order& order, const OnBegun& begun) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!asked_ || !order.is_for(*asked_)) return false;
+    if (!has_begun_) {
+      asks_.push_back(begun);
+      return true;
+    }
+  }
+  begun({{"id", order.id}});
+  return true;
+}
+
+void Departure::tell_begun(std::uint64_t id) {
+  std::vector<OnBegun> asks;
+  {
+    const std::lock_guard lock(mutex_);
+    has_begun_ = true;
+    asks = std::exchange(asks_, {});
+  }
+  for (const OnBegun& each : asks) each({{"id", id}});
+}
+
+// Those who asked for one that has not begun.
+std::vector<Departure::OnBegun> Departure::take_refused() {
+  const std::lock_guard lock(mutex_);
+  if (!has_begun_) asked_.reset();
+  return std::exchange(asks_, {});
+}
+
+void Departure::begin(const Order& order, const OnBegun& begun) {
   if (order.target == place_.number)
     throw Refusal("from server " + std::to_string(order.target) + " to itself");
   if (!(order.sample_s >= 0 && order.sample_s <= kMostSampleSeconds)) {
     throw std::invalid_argument("sampling for " + std::to_string(order.sample_s) +
                                 " s; expected 0 to " + std::to_string(kMostSampleSeconds));
   }
-  // Who hears that it is refused may ask for another one at once.
-  auto refusal = std::make_shared<std::string>();
-  start(
-      [this, order, begun, refusal](const std::stop_token& stop) {
-        Migration migration;
-        try {
-          migration = prepare(order, stop);
-        } catch (const Stopped&) {
-          *refusal = "the server is ending";
-          throw;
-        } catch (const std::exception& error) {
-          *refusal = error.what();
-          throw;
-        }
-        begun({{"id", migration.id}});
-        run(migration, order, stop);
-      },
-      [begun, refusal] {
-        if (!refusal->empty()) begun({{"refused", *refusal}});
-      });
+  if (is_asked_again(order, begun)) return;
+  const Migration asked{.id = order.id, .range = order.range, .target = order.target};
+  start(asked, {begun}, [this, order](const std::stop_token& stop) {
+    const Migration migration = prepare(order, stop);
+    tell_begun(migration.id);
+    run(migration, order, stop);
+  });
 }
 
 // What is served by now has records as well, which no checkpoint may ever have.
 void Departure::resume(const Migration& migration, Address recovered) {
-  start(
-      [this, migration, recovered](const std::stop_token& stop) {
-        note("resumed");
-        {
-          const std::lock_guard lock(mutex_);
-          status_["id"] = migration.id;
-        }
-        move(migration, recovered, stop);
-      },
-      [] {});
+  start(migration, {}, [this, migration, recovered](const std::stop_token& stop) {
+    note("resumed");
+    {
+      const std::lock_guard lock(mutex_);
+      status_["id"] = migration.id;
+    }
+    move(migration, recovered, stop);
+  });
 }
 
 // Returns what the metadata service has noted.
 Migration Departure::prepare(const Order& order, const std::stop_token& stop) {
   may_cut_ = true;
   note("prepare");
+  state_of(ask_metadata(ClusterMessageType::kGet, Json::object(), stop)).require_next(order.id);
   reach(order.target, stop);
   const Json prepared = target_->ask(ClusterMessageType::kPrepare, Json::object(),
                                      Deadline::after_seconds(kBeginSeconds), {}, stop);
   require_long_values(prepared, order.target);
   const auto own_bits = std::countr_zero(place_.store.index().buckets());
   const Migration migration{
-      .id = state_of(ask_metadata(ClusterMessageType::kGet, Json::object(), stop)).next_id(),
+      .id = order.id,
       .range = order.range,
       .source = place_.number,
       .target = order.target,
@@ -231,7 +246,7 @@ std::vector<std::uint64_t> Departure::sample(const Order& order, Address from,
   note("sampling");
   hybridlog::Sampling& sampling = place_.store.sampling();
   sampling.begin(order.range, from);
-  wait(std::chrono::duration<double>(order.sample_s), stop);
+  pause(std::chrono::duration<double>(order.sample_s), stop);
   sampling.end();
   if (stop.stop_requested()) throw Stopped();
   constexpr std::size_t kMostKeys = kMostSampledBytes / MovedRecord::kHeaderBytes;
@@ -311,7 +326,9 @@ bool Departure::send_all(const Migration& migration, Address end, const std::sto
   std::vector<std::uint8_t> bytes;
   Json incarnation;
   std::uint64_t sent = 0, indirections = 0;
-  Deadline silent = Deadline::never();  // from then on, if nothing is sent
+  // From then on, if nothing is sent. A long log, or a large index, may have few of the range: the
+  // target hears all the same that this server is there.
+  Deadline silent = Deadline::never();
   enum class Sent : std::uint8_t { kTaken, kToAnother, kNotNeeded };
   const auto send = [&] {
     const Json answer = ask_target(migration, ClusterMessageType::kRecords, {{"id", migration.id}},
@@ -340,7 +357,8 @@ bool Departure::send_all(const Migration& migration, Address end, const std::sto
       ++indirections;
     };
     while (scan.next(kChainsBytes, on_record, on_rest)) {
-      if (bytes.size() < kChainsBytes) continue;
+      place_.at_step("chains");
+      if (bytes.size() < kChainsBytes && !silent.passed()) continue;
       if (const Sent done = send(); done != Sent::kTaken) return done == Sent::kNotNeeded;
     }
     if (indirections > 0) {
@@ -358,7 +376,6 @@ bool Departure::send_all(const Migration& migration, Address end, const std::sto
         if (const Sent done = send(); done != Sent::kTaken) return done == Sent::kNotNeeded;
       }
       place_.at_step("page");
-      // A long log may have few of the range: the target hears that this server is there.
       if (!silent.passed()) continue;
       if (const Sent done = send(); done != Sent::kTaken) return done == Sent::kNotNeeded;
     }
@@ -397,7 +414,7 @@ void Departure::pause_after(const char* why, const std::stop_token& stop) {
     const std::lock_guard lock(mutex_);
     status_["why"] = why;
   }
-  wait(kPause, stop);
+  pause(kPause, stop);
   if (stop.stop_requested()) throw Stopped();
 }
 

@@ -61,6 +61,7 @@ class Departure {
   Departure& operator=(const Departure&) = delete;
 
   struct Order {
+    std::uint64_t id = 0;  // of the migration: the next one, as far as is known
     hybridlog::HashRange range{};
     ServerNumber target = 0;
     // For so long hot keys of the range are sought, whose records the target has from the first
@@ -68,11 +69,17 @@ class Departure {
     double sample_s = 0;
     // Of what the device has it is sent where it is, if the target's index allows that.
     bool indirection = false;
+
+    bool is_for(const Migration& migration) const noexcept {
+      return id == migration.id && range == migration.range && target == migration.target;
+    }
   };
-  // begun: is told the migration's id, or why there is none, and then another one may begin; by
-  // another thread. Throws Refusal
-  // while one is under way, and where the target is this server; std::invalid_argument.
-  void begin(const Order& order, const std::function<void(const nlohmann::json&)>& begun);
+  // Is told {"id"}, or {"refused": why}, and then another one may begin; by any thread.
+  using OnBegun = std::function<void(const nlohmann::json&)>;
+  // Who has not heard that his migration has begun may ask for it again: it is not begun once more.
+  // Throws Refusal while another one is under way, and where the target is this server;
+  // std::invalid_argument.
+  void begin(const Order& order, const OnBegun& begun);
   // It may make checkpoints yet. They would wait for a range that arrives meanwhile, and its
   // records for them.
   bool may_cut() const noexcept { return may_cut_; }
@@ -88,8 +95,12 @@ class Departure {
   static constexpr std::size_t kMostTold = 1000;
 
  private:
-  // after: when another one may begin.
-  void start(std::function<void(const std::stop_token&)> work, std::function<void()> after);
+  // asks: who asks for it; nobody: it has begun before.
+  void start(const Migration& asked, std::vector<OnBegun> asks,
+             std::function<void(const std::stop_token&)> work);
+  bool is_asked_again(const Order& order, const OnBegun& begun);
+  void tell_begun(std::uint64_t id);
+  std::vector<OnBegun> take_refused();
   Migration prepare(const Order& order, const std::stop_token& stop);
   void run(const Migration& migration, const Order& order, const std::stop_token& stop);
   // The keys that are hot.
@@ -122,7 +133,10 @@ class Departure {
   mutable std::mutex mutex_;  // of what follows
   nlohmann::json status_;
   std::deque<nlohmann::json> before_;
-  std::jthread thread_;  // last: it uses the others
+  std::optional<Migration> asked_;  // the last one, unless it was refused
+  bool has_begun_ = false;
+  std::vector<OnBegun> asks_;  // until it has
+  std::jthread thread_;        // last: it uses the others
 };
 
 }  // namespace turntable::shadowfax

@@ -186,12 +186,17 @@ class Guarded {
   }
   std::int64_t sessions() const { return worker_.read().sessions; }
 
-  UniqueFd connect() const {
-    sockaddr_in at{};
-    at.sin_family = AF_INET;
-    at.sin_port = htons(worker_.port());
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  // from: an address of this machine.
+  UniqueFd connect(in_addr_t from = INADDR_LOOPBACK) const {
+    const auto address = [](in_addr_t of, std::uint16_t port) {
+      return sockaddr_in{.sin_family = AF_INET,
+                         .sin_port = htons(port),
+                         .sin_addr = {.s_addr = htonl(of)},
+                         .sin_zero = {}};
+    };
+    const sockaddr_in own = address(from, 0), at = address(INADDR_LOOPBACK, worker_.port());
     UniqueFd socket(::socket(AF_INET, SOCK_STREAM, 0));
+    EXPECT_EQ(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&own), sizeof own), 0);
     EXPECT_EQ(::connect(socket.get(), reinterpret_cast<const sockaddr*>(&at), sizeof at), 0);
     return socket;
   }
@@ -296,6 +301,42 @@ TEST(Opening, ManyThatSayNothingKeepNobodyOut) {
   for (std::size_t i = 0; i <= kStrangers - kMost; ++i) expect_end(strangers[i]);
   EXPECT_GE(guarded.refused(OpeningRefusal::kCrowded),
             static_cast<std::int64_t>(kStrangers - kMost));
+}
+
+void say(const UniqueFd& socket, const Bytes& bytes) {
+  ASSERT_EQ(::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
+            static_cast<ssize_t>(bytes.size()));
+}
+
+// A client has its challenge. Before it has answered strangers come, from an address, and say
+// something or nothing.
+void expect_to_be_let_in_among(in_addr_t strangers_from, const Bytes& said) {
+  constexpr std::size_t kStrangers = 300, kMost = 64;
+  const Guarded guarded(std::chrono::minutes(10));
+  const UniqueFd socket = guarded.connect();
+  say(socket, opening_bytes());
+  std::vector<std::byte> challenge(Welcome::kBytes + kChallengeBytes);
+  ASSERT_EQ(::recv(socket.get(), challenge.data(), challenge.size(), MSG_WAITALL),
+            static_cast<ssize_t>(challenge.size()));
+  std::vector<UniqueFd> strangers;
+  for (std::size_t i = 0; i < kStrangers; ++i) {
+    strangers.push_back(guarded.connect(strangers_from));
+    if (!said.empty()) say(strangers.back(), said);
+  }
+  for (std::size_t i = 0; i < kStrangers - kMost; ++i) expect_end(strangers[i]);
+  net::ConnectorHandshake client = connector_of(credentials());
+  say(socket, proof_for(challenge, client));
+  std::byte admitted{};
+  EXPECT_EQ(::recv(socket.get(), &admitted, sizeof admitted, 0), 1);
+  EXPECT_EQ(guarded.refused(OpeningRefusal::kUnproven), 0);
+}
+
+TEST(Opening, ManyThatSayNothingPushOutNobodyWhoProvesHimself) {
+  expect_to_be_let_in_among(INADDR_LOOPBACK, {});
+}
+
+TEST(Opening, ManyOfOneAddressPushOutNobodyOfAnother) {
+  expect_to_be_let_in_among(INADDR_LOOPBACK + 1, opening_bytes());
 }
 
 TEST(Opening, AServerWithoutTheSecretIsNoServerForWhoHasOne) {

@@ -27,7 +27,7 @@ enum class OpeningRefusal : std::uint8_t {
   kFormat,      // it does not begin with an opening of this format
   kUnproven,    // its proof is not of this server's secret and challenge
   kSilent,      // it has gone, or said no whole opening and proof in time
-  kCrowded,     // too many others were being opened, all of them begun later
+  kCrowded,     // too many others were being opened
   kValueBytes,  // the store has no values of so many bytes
   kInUse,       // another connection has the session
 };

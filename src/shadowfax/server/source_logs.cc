@@ -6,6 +6,7 @@
 #include "common/clock.h"
 #include "shadowfax/server/fetched_record.h"
 #include "shadowfax/server/peer_limits.h"
+#include "shadowfax/server/stoppable_pause.h"
 
 namespace turntable::shadowfax {
 namespace {
@@ -40,6 +41,10 @@ std::shared_ptr<SourceLogs::Ticket> SourceLogs::read(const hybridlog::Indirectio
     return ticket;
   }
   Line& line = lines_[at.log];
+  if (line.is_gone() && (!line.under_way.empty() || !line.look_again.passed())) {
+    ticket->finish(Found::kError);
+    return ticket;
+  }
   line.waiting.push_back(ticket);
   if (!line.thread.joinable()) {
     line.thread = std::jthread(
@@ -55,7 +60,7 @@ bool SourceLogs::are_silent(std::chrono::nanoseconds since) const {
   // The line has a ticket, and so has its thread.
   const auto is_wanted = [](const auto& ticket) { return ticket.use_count() > 2; };
   return std::ranges::any_of(lines_, [&](const auto& each) {
-    return now_ns - each.second.asked_ns > since.count() &&
+    return !each.second.is_gone() && now_ns - each.second.asked_ns > since.count() &&
            std::ranges::any_of(each.second.under_way, is_wanted);
   });
 }
@@ -70,22 +75,28 @@ void SourceLogs::work(ServerNumber source, Line& line, const std::stop_token& st
     line.under_way = tickets;
     line.asked_ns = monotonic_ns();
     if (!line.gone) line.gone = Deadline::after(place_.gone_time);
-    const Deadline deadline =
-        line.gone->passed() ? Deadline::after_seconds(kLookSeconds) : *line.gone;
+    const Deadline deadline = line.is_gone() ? Deadline::after_seconds(kLookSeconds) : *line.gone;
     lock.unlock();
     place_.at_step("fetch");
     const auto answer = ask(source, server, tickets, deadline, stop);
     if (answer) {
       place_.at_step("fetched");
       deliver(answer->records, tickets);
-    } else if (!stop.stop_requested()) {
-      for (const auto& ticket : std::exchange(tickets, {})) ticket->finish(Found::kError);
     }
     lock.lock();
-    if (answer) line.gone.reset();
     line.under_way.clear();
     line.waiting.insert(line.waiting.begin(), tickets.begin(), tickets.end());
+    if (answer) {
+      line.gone.reset();
+    } else {
+      end_all(line);  // it is gone, or this server is ending
+      line.look_again = Deadline::after(place_.between_looks);
+    }
   }
+  end_all(line);
+}
+
+void SourceLogs::end_all(Line& line) {
   for (const auto& ticket : std::exchange(line.waiting, {})) ticket->finish(Found::kError);
 }
 
@@ -121,9 +132,7 @@ std::optional<Asking::Answer> SourceLogs::ask(ServerNumber source, std::unique_p
                                    kLookSeconds, stop, deadline);
     } catch (const std::exception&) {
       server.reset();
-      std::mutex mutex;
-      std::unique_lock lock(mutex);
-      std::condition_variable_any().wait_for(lock, stop, kPause, [] { return false; });
+      pause(kPause, stop);
     }
   }
   return std::nullopt;

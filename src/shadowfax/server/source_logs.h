@@ -33,6 +33,9 @@ class SourceLogs : public hybridlog::OtherLogs {
     std::function<std::unique_ptr<Asking>(ServerNumber)> connect;
     // What is asked of a server that has been silent for so long has an error. It is asked on.
     std::chrono::nanoseconds gone_time;
+    // Who asks a server that is gone has an error while it is looked for, and for so long after:
+    // each look takes kLookSeconds, and a batch may ask a thousand times.
+    std::chrono::nanoseconds between_looks = std::chrono::seconds(1);
     std::function<void(const char* step)> at_step;  // for tests
   };
   // Before anything is read. What it calls lives until end().
@@ -47,7 +50,7 @@ class SourceLogs : public hybridlog::OtherLogs {
   std::shared_ptr<Ticket> read(const hybridlog::Indirection& at, std::uint64_t key) override;
 
   // Something is asked for, and somebody waits for it, that has had no answer for so long: a
-  // checkpoint would wait for it, too.
+  // checkpoint would wait for it, too. Not of a server that is gone: that is an error soon.
   bool are_silent(std::chrono::nanoseconds since) const;
   std::uint64_t answered() const noexcept { return answered_.load(); }
 
@@ -58,10 +61,14 @@ class SourceLogs : public hybridlog::OtherLogs {
     std::condition_variable_any changed;
     std::int64_t asked_ns = 0;          // what is under way
     std::optional<Deadline> gone = {};  // of a server that is silent: from then on it is dead
+    Deadline look_again = Deadline::after(std::chrono::nanoseconds(0));
     std::jthread thread;
+
+    bool is_gone() const { return gone && gone->passed(); }
   };
 
   void work(ServerNumber source, Line& line, const std::stop_token& stop);
+  static void end_all(Line& line);
   Tickets next_of_a_migration(Line& line);
   std::optional<Asking::Answer> ask(ServerNumber source, std::unique_ptr<Asking>& server,
                                     const Tickets& tickets, Deadline deadline,

@@ -218,7 +218,10 @@ void Worker::end_late_openings(std::int64_t now_ns) {
 
 void Worker::accept() {
   for (;;) {
-    UniqueFd socket(::accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    sockaddr_in from{};
+    socklen_t length = sizeof from;
+    UniqueFd socket(::accept4(listening_.get(), reinterpret_cast<sockaddr*>(&from), &length,
+                              SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!socket) {
       if (!is_out_of_resources(errno)) return;
       listen_again_ns_ = monotonic_ns() + kAcceptPauseNs;
@@ -229,11 +232,10 @@ void Worker::accept() {
     ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     epoll_event event{.events = EPOLLIN, .data = {.fd = fd}};
     if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) continue;
-    if (unopened_.size() >= kMostUnopened) {
-      counts_.refuse(OpeningRefusal::kCrowded, "too many clients open their sessions at once");
-      close(*connections_.at(unopened_.front().fd));
-    }
-    unopened_.push_back({.fd = fd, .until_ns = monotonic_ns() + settings_.opening_time.count()});
+    if (unopened_.size() >= kMostUnopened) make_room();
+    unopened_.push_back({.fd = fd,
+                         .from = from.sin_addr.s_addr,
+                         .until_ns = monotonic_ns() + settings_.opening_time.count()});
     connections_[fd] = std::make_unique<Connection>(
         std::move(socket),
         BatchServer::Place{.store = store_,
@@ -247,6 +249,21 @@ void Worker::accept() {
         capacity_.limited() ? [this](std::size_t operations) { take_time(operations); }
                             : Connection::TakeTime());
   }
+}
+
+// A flood from one address pushes out nobody of another one; nor, as long as it says nothing, a
+// client of its own address that has begun to prove itself.
+void Worker::make_room() {
+  const auto of_its_address = [this](const Opened& each) {
+    return std::ranges::count(unopened_, each.from, &Opened::from);
+  };
+  const in_addr_t from = std::ranges::max_element(unopened_, {}, of_its_address)->from;
+  auto goes = std::ranges::find_if(unopened_, [&](const Opened& each) {
+    return each.from == from && !connections_.at(each.fd)->has_spoken();
+  });
+  if (goes == unopened_.end()) goes = std::ranges::find(unopened_, from, &Opened::from);
+  counts_.refuse(OpeningRefusal::kCrowded, "too many clients open their sessions at once");
+  close(*connections_.at(goes->fd));
 }
 
 // A client that does not take its replies is waited for.

@@ -2,6 +2,7 @@
 // worker alone, so no request ever passes from one thread to another.
 #pragma once
 
+#include <netinet/in.h>
 #include <sys/epoll.h>
 
 #include <array>
@@ -68,6 +69,7 @@ class Worker {
  private:
   void handle(std::span<const epoll_event> events);
   void accept();
+  void make_room();
   void close(Connection& connection);
   void end_late_openings(std::int64_t now_ns);
   int longest_wait_ms(std::int64_t now_ns) const noexcept;
@@ -100,6 +102,7 @@ class Worker {
   std::unordered_map<int, std::unique_ptr<Connection>> connections_;  // by descriptor
   struct Opened {
     int fd;
+    in_addr_t from;
     std::int64_t until_ns;
   };
   std::vector<Opened> unopened_;  // connections without a session yet, the oldest first
