@@ -33,16 +33,23 @@ def progress() -> ModuleType:
 def test_a_running_turn_is_told_after_a_minute_without_any_line(
     progress: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    now = 1000.0
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now)
+    clock = [1000.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
     display = Display()
     line = progress.RareLine(display)
-    for now, text in ((1001, "1 of 9"), (1059, "2 of 9"), (1060, "3 of 9"), (1119, "4 of 9")):
+
+    def show_at(instant: float, text: str) -> None:
+        clock[0] = instant
         line.show(text)
+
+    show_at(1001, "1 of 9")
+    show_at(1059, "2 of 9")
+    show_at(1060, "3 of 9")
+    show_at(1119, "4 of 9")
     assert display.lines == ["3 of 9"]
     # Whatever else is printed begins the minute anew.
-    now = 1119.5
+    clock[0] = 1119.5
     display.display("a turn is over")
-    for now, text in ((1179, "5 of 9"), (1179.5, "6 of 9")):
-        line.show(text)
+    show_at(1179, "5 of 9")
+    show_at(1179.5, "6 of 9")
     assert display.lines == ["3 of 9", "a turn is over", "6 of 9"]
