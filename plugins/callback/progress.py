@@ -1,8 +1,8 @@
 """Output for a reader: a line per turn of a run, the result table, and every failure in full.
 
 On a terminal the line of the running turn is rewritten in place after every iteration; when the
-turn is over it stays, with the result. Elsewhere finished turns and failures are printed, and once in
-a minute without any how far the running turn is.
+turn is over it stays, with the result. Elsewhere finished turns and failures are printed, and
+after a minute without any how far the running turn is.
 
 -v prints every iteration of a run, and elsewhere every task as Ansible's default callback does; -vv
 does so in runs too.

@@ -16,8 +16,8 @@ from turntable_systems.swan.loads import loads
 
 
 def profiles_of(store: Store, uuid: str, every: bool = False, **changes: Any) -> list[Profile]:
-    """In the order of the cells; those of which nothing was measured are in `unmeasured`. every: iterations that break a rule count, too. changes: of
-    parameters, such as another slo_us.
+    """In the order of the cells; those of which nothing was measured are in `unmeasured`. every:
+    iterations that break a rule count, too. changes: of parameters, such as another slo_us.
 
     Raises TurntableError where nothing of the experiment was measured.
     """
@@ -40,7 +40,7 @@ def profiles_of(store: Store, uuid: str, every: bool = False, **changes: Any) ->
 
 
 def unmeasured(store: Store, uuid: str) -> list[str]:
-    """The cells of which nothing is stored, by what tells them apart: "isolation cat, cat_ways 4"."""
+    """The cells of which nothing is stored, by what tells them apart: "isolation idle"."""
     cells = json.loads(store.metadata(uuid)[metadata.CELLS])
     measured = {tags["cell"] for tags, _ in _iterations(store, uuid)}
     telling = [name for name, values in metadata.levels(list(cells.values())).items() if values[1:]]
