@@ -14,7 +14,7 @@ namespace {
 using Json = nlohmann::json;
 using p4::v1::Update;
 
-std::string in(const config::ActionProfile& profile) {
+std::string in_profile(const config::ActionProfile& profile) {
   return "action profile " + profile.preamble().name();
 }
 
@@ -27,12 +27,13 @@ void check_action(const ProgramInfo& info, const config::ActionProfile& profile,
                     [&](const auto& reference) { return reference.id() == action; }))
       return;
   }
-  throw invalid(in(profile) + " has no action with id " + std::to_string(action));
+  throw invalid(in_profile(profile) + " has no action with id " + std::to_string(action));
 }
 
 const std::string& need_selector(const ProgramInfo& info, const config::ActionProfile& profile) {
   const std::string& selector = info.selector_of(profile);
-  if (selector.empty()) throw invalid(in(profile) + " has no selector, so it has no groups");
+  if (selector.empty())
+    throw invalid(in_profile(profile) + " has no selector, so it has no groups");
   return selector;
 }
 
@@ -41,7 +42,7 @@ void put_members(const config::ActionProfile& profile, const p4::v1::ActionProfi
   Json members = Json::array(), status = Json::array();
   std::set<std::uint32_t> seen;
   for (const auto& member : group.members()) {
-    const std::string what = in(profile) + ", group " + std::to_string(group.group_id()) +
+    const std::string what = in_profile(profile) + ", group " + std::to_string(group.group_id()) +
                              ", member " + std::to_string(member.member_id());
     if (member.weight() < 1) throw invalid(what + ": expected a weight of at least 1");
     if (member.weight() > 1)
@@ -98,12 +99,12 @@ SwitchUpdate write_member(RunningProgram& program, Update::Type type,
                           const p4::v1::ActionProfileMember& member) {
   const ProgramInfo& info = program.info();
   const config::ActionProfile& profile = info.profile(member.action_profile_id());
-  if (member.member_id() == 0) throw invalid(in(profile) + ": members are numbered from 1");
+  if (member.member_id() == 0) throw invalid(in_profile(profile) + ": members are numbered from 1");
   Json update = {{"table", info.on_switch(profile.preamble())},
                  {"op", operation_of(type)},
                  {"key", {{kMember, member.member_id()}}}};
   if (type == Update::DELETE) return {std::move(update)};
-  if (!member.has_action()) throw invalid(in(profile) + ": the member's action is missing");
+  if (!member.has_action()) throw invalid(in_profile(profile) + ": the member's action is missing");
   check_action(info, profile, member.action().action_id());
   const config::Action& action = info.action(member.action().action_id());
   update["action"] = action.preamble().name();
@@ -115,13 +116,13 @@ SwitchUpdate write_group(RunningProgram& program, Update::Type type,
                          const p4::v1::ActionProfileGroup& group) {
   const ProgramInfo& info = program.info();
   const config::ActionProfile& profile = info.profile(group.action_profile_id());
-  if (group.group_id() == 0) throw invalid(in(profile) + ": groups are numbered from 1");
+  if (group.group_id() == 0) throw invalid(in_profile(profile) + ": groups are numbered from 1");
   Json update = {{"table", need_selector(info, profile)},
                  {"op", operation_of(type)},
                  {"key", {{kGroup, group.group_id()}}}};
   if (type == Update::DELETE) return {std::move(update)};
   if (group.max_size() < 1 || group.max_size() > profile.max_group_size()) {
-    throw invalid(in(profile) + ": max_size " + std::to_string(group.max_size()) +
+    throw invalid(in_profile(profile) + ": max_size " + std::to_string(group.max_size()) +
                   "; expected 1 to " + std::to_string(profile.max_group_size()));
   }
   if (type == Update::MODIFY) check_same_size(program, update.at("table"), group);
