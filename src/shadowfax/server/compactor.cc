@@ -4,6 +4,8 @@
 #include <exception>
 #include <utility>
 
+#include "shadowfax/server/stoppable_pause.h"
+
 namespace turntable::shadowfax {
 namespace {
 
@@ -71,11 +73,6 @@ std::uint64_t Compactor::bytes_on_device() const {
   // In this order: begin follows.
   const hybridlog::Address begin = store_.log().begin();
   return store_.log().flushed_until() - begin;
-}
-
-void Compactor::pause(std::chrono::milliseconds time, const std::stop_token& stop) {
-  std::unique_lock lock(mutex_);
-  ends_.wait_for(lock, stop, time, [] { return false; });
 }
 
 }  // namespace turntable::shadowfax

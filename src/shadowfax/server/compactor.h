@@ -3,7 +3,6 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <mutex>
@@ -50,14 +49,12 @@ class Compactor {
   bool compact();
   void note(const hybridlog::Compacted& done);
   std::uint64_t bytes_on_device() const;
-  void pause(std::chrono::milliseconds time, const std::stop_token& stop);
 
   hybridlog::Store& store_;
   CompactionGate& gate_;
   const Settings settings_;
   std::uint64_t live_bytes_ = 0;  // that the last one has kept
   mutable std::mutex mutex_;      // of the counts
-  std::condition_variable_any ends_;
   Counts counts_;
   std::jthread thread_;  // last: it uses the others
 };
