@@ -23,6 +23,7 @@ SeriesOf = Callable[[Measurement], Mapping[str, Sequence[float]]]
 # Seconds since the window's begin -> where they are on the axis.
 Place = Callable[[Measurement, float], float]
 
+_LEFT_IN = 1.0  # for rates of seven digits and the axis' label
 _MOST_WORDS = 16  # columns wide enough for the events' words
 _COLOURS = (drawing.BLUE, drawing.ORANGE, drawing.GREEN, drawing.VERMILION, drawing.PURPLE)
 
@@ -56,7 +57,7 @@ def seconds(cell: CellResult, series_of: SeriesOf, label: str) -> Drawing | None
     by = "" if count == 1 else "by iteration, "
     description = f"{cell.label}: {by}every second of the measurement windows"
     said = stamp.of_diagnostics([cell])
-    return drawing.draw(f"seconds-{cell.id}", description, said, 2.9, paint)
+    return drawing.draw(f"seconds-{cell.id}", description, said, 2.9, paint, _LEFT_IN)
 
 
 def paint_seconds(axes: Axes, cell: CellResult, series_of: SeriesOf, label: str) -> None:

@@ -16,6 +16,11 @@ def of_diagnostics(cells: Sequence[CellResult]) -> str:
     return _stamp(cells, f"n = {count} round{'s' * (count > 1)} as measured, no interval")
 
 
+def of_first_rounds(cells: Sequence[CellResult]) -> str:
+    """Of each cell the first of its `shown` rounds."""
+    return _stamp(cells, "one round of each cell, a valid one if there is one, no interval")
+
+
 def counted_rounds(cells: Sequence[CellResult]) -> str:
     """n and the kind of interval."""
     counts = sorted({len(cell.counted) for cell in cells})

@@ -14,6 +14,7 @@ from turntable.systems.shadowfax import capacity
 from turntable.systems.shadowfax.measurement import Measurement
 
 _PANEL_IN = 2.6
+_FOOT_IN = 1.0  # ticks, the axis' label, the legend, the stamp
 # Steps of a migration that are drawn -> their words. That the target owns the keys is soon after
 # the begin.
 _STEPS = {"prepare": "begins", "owned": "", "complete": "all are there"}
@@ -31,14 +32,17 @@ def migration(cells: Sequence[CellResult]) -> Drawing | None:
         for axes, (cell, measurement) in zip(rows, panels, strict=True):
             _paint(axes, cell, measurement)
             drawing.title(axes, cell.label)
-        figure.subplots_adjust(hspace=0.25, left=0.1)
+        figure.subplots_adjust(hspace=0.25, left=0.1, bottom=_FOOT_IN / height)
         rows[-1].set_xlabel("time in the measurement window (s)")
         handles, labels = rows[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="lower right", ncols=len(labels), borderaxespad=0.1)
+        above_the_stamp = (0.99, 0.22 / height)
+        figure.legend(
+            handles, labels, loc="lower right", bbox_to_anchor=above_the_stamp, ncols=len(labels)
+        )
 
     described = "Operations per second of all servers and of each while keys move"
-    height = 0.8 + _PANEL_IN * len(panels)
-    return drawing.draw("migration", described, stamp.of_results(cells), height, paint)
+    height = _FOOT_IN + _PANEL_IN * len(panels)
+    return drawing.draw("migration", described, stamp.of_first_rounds(cells), height, paint)
 
 
 def _first(cell: CellResult) -> Measurement | None:
