@@ -36,7 +36,7 @@ constexpr unsigned kWorkers = 2;
 
 // How often a server is killed, how long it lives, and how often it makes checkpoints meanwhile.
 struct Campaign {
-  int lives;
+  int kills;
   std::chrono::milliseconds interval;
   unsigned least_ms, most_ms;
   std::uint64_t compact_above_bytes;
@@ -47,13 +47,13 @@ struct Campaign {
   }
 };
 // Many checkpoints in a second.
-constexpr Campaign kShort{.lives = 12,
+constexpr Campaign kShort{.kills = 12,
                           .interval = std::chrono::milliseconds(10),
                           .least_ms = 20,
                           .most_ms = 80,
                           .compact_above_bytes = std::uint64_t{16} * 4096};
 // One every 2 s, as an experiment's server makes them: some 2 minutes.
-constexpr Campaign kLong{.lives = 50,
+constexpr Campaign kLong{.kills = 50,
                          .interval = std::chrono::milliseconds(2000),
                          .least_ms = 200,
                          .most_ms = 5000,
@@ -199,8 +199,8 @@ void kill_server_and_clients(const Campaign& campaign) {
   std::printf("life  killed after  session   committed   recovered  acknowledged      issued\n");
   std::int64_t lived_ns = 0;
   // More lives where the machine is so busy that nothing was compacted.
-  for (int life = 0; life < campaign.lives || begins.size() < 2; ++life) {
-    ASSERT_LT(life, 10 * campaign.lives);
+  for (int life = 0; life <= campaign.kills || begins.size() < 2; ++life) {
+    ASSERT_LT(life, 10 * campaign.kills);
     const KilledServer server(directory.path(), campaign);
     std::vector<ClientSession> sessions;
     std::vector<std::uint64_t> last(kSessions + 1, 0);
@@ -280,7 +280,7 @@ void kill_the_server_alone(const Campaign& campaign, std::size_t most_kept) {
     }
     go_on(session, told[i]);
   };
-  for (int life = 0; life < campaign.lives; ++life) {
+  for (int life = 0; life < campaign.kills; ++life) {
     const std::int64_t until_ns = monotonic_ns() + campaign.life_ns(random);
     while (monotonic_ns() < until_ns)
       for (std::uint64_t i = 1; i <= kSessions; ++i) play(i, /*adds=*/true);
