@@ -34,7 +34,7 @@ constexpr std::uint64_t reflect_bits(std::uint64_t value, int width) {
   return result;
 }
 
-// Tables that take a CRC on by eight bytes at a time: [k][b] is what byte b, followed by k zero
+// Tables that take a CRC on by several bytes at a time: [k][b] is what byte b, followed by k zero
 // bytes, adds to it. Unreflected states are kept at the top of the word, so that one step serves
 // every width.
 template <CrcParameters P>
@@ -44,6 +44,10 @@ class CrcTables {
   static constexpr int kBits = sizeof(Word) * 8;
   static constexpr Word kInitial = P.reflected ? static_cast<Word>(reflect_bits(P.initial, P.width))
                                                : static_cast<Word>(P.initial << (kBits - P.width));
+  static constexpr int kStateBytes = sizeof(Word);
+  static constexpr int kStep = 8;  // bytes of a step in a long run of them
+  static constexpr int kAtOnce =
+      16;  // most bytes of a step: 16 tables are half of a first-level cache
 
   constexpr CrcTables() {
     for (unsigned byte = 0; byte < 256; ++byte) tables_[0][byte] = remainder_of(byte);
@@ -60,6 +64,22 @@ class CrcTables {
     } else {
       return static_cast<Word>(tables_[0][state >> (kBits - 8) ^ byte] ^ (state << 8));
     }
+  }
+
+  // What a byte adds that `behind` bytes follow in the same step.
+  constexpr Word of_byte(std::uint8_t byte, int behind) const noexcept {
+    return tables_[static_cast<std::size_t>(behind)][byte];
+  }
+
+  // The part of a state that is added to the i-th byte of a step.
+  static constexpr std::uint8_t byte_of(Word state, int i) noexcept {
+    if (i >= kStateBytes) return 0;
+    return static_cast<std::uint8_t>(state >> (P.reflected ? 8 * i : kBits - 8 - 8 * i));
+  }
+
+  static constexpr std::uint64_t result_of(Word state) noexcept {
+    if constexpr (!P.reflected) state >>= kBits - P.width;
+    return state ^ P.final_xor;
   }
 
   Word after_eight_bytes(Word state, const std::uint8_t* bytes) const noexcept {
@@ -97,7 +117,7 @@ class CrcTables {
     }
   }
 
-  std::array<std::array<Word, 256>, 8> tables_{};
+  std::array<std::array<Word, 256>, kAtOnce> tables_{};
 };
 
 // Shared by all hashes with the same parameters, as they share the cache.
@@ -111,8 +131,7 @@ std::uint64_t crc(std::span<const std::uint8_t> data) noexcept {
   std::size_t i = 0;
   for (; i + 8 <= data.size(); i += 8) state = kTables.after_eight_bytes(state, &data[i]);
   for (; i < data.size(); ++i) state = kTables.after_byte(state, data[i]);
-  if constexpr (!P.reflected) state >>= CrcTables<P>::kBits - P.width;
-  return state ^ P.final_xor;
+  return CrcTables<P>::result_of(state);
 }
 
 // The lowest `Width` bits of a hash over and over, up to `Result` bits: how the Tofino compiler

@@ -95,8 +95,8 @@ inline void store_bits(std::uint8_t* bytes, Unsigned<Width> value) {
   }
 }
 
-// Fields laid side by side into whole bytes: the input of a hash or a checksum. Bits is a multiple
-// of 8.
+// Fields laid side by side into whole bytes: the input of a checksum, or what a deparser writes.
+// Bits is a multiple of 8.
 template <int Bits>
 class FieldList {
  public:
@@ -110,23 +110,6 @@ class FieldList {
   }
 
   std::span<const std::uint8_t> bytes() const noexcept { return bytes_; }
-  // The last bits of the list: what an IDENTITY hash returns.
-  template <int Width>
-  Unsigned<Width> low_bits() const noexcept {
-    static_assert(Width <= Bits);
-    return load_bits<Bits - Width, Width>(bytes_.data());
-  }
-  // Its words of `Width` bits, the last one with zeros behind it, under exclusive or: what an XOR
-  // hash returns.
-  template <int Width>
-  Unsigned<Width> xor_of_words() const noexcept {
-    Unsigned<Width> result = 0;
-    for (int i = 0; i < kBytes; ++i) {
-      const int shift = Width - 8 - i * 8 % Width;
-      result = static_cast<Unsigned<Width>>(result ^ Unsigned<Width>{bytes_[i]} << shift);
-    }
-    return result;
-  }
 
  private:
   std::array<std::uint8_t, kBytes> bytes_{};

@@ -70,7 +70,6 @@ TEST(Wire, FieldListIsTheBytesSideBySide) {
   list.put<16, 8>(0xEF);
   const std::vector<std::uint8_t> bytes(list.bytes().begin(), list.bytes().end());
   EXPECT_EQ(bytes, (std::vector<std::uint8_t>{0xAB, 0xCD, 0xEF}));
-  EXPECT_EQ(list.low_bits<12>(), 0xDEF);
 }
 
 }  // namespace

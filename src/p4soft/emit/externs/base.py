@@ -37,11 +37,13 @@ def field_list(
     emitter: BlockEmitter,
     data: syntax.Expression | list[syntax.Expression],
     *,
+    kind: Literal["FieldList", "HashInput"] = "FieldList",
     skip_invalid: bool = False,
     zeros: Literal["before", "behind"] | None = None,
     change: Function[[list[Part]], list[Part]] = lambda parts: parts,
 ) -> tuple[str, int]:
     """Emits the bits of `data` side by side; returns the variable's name and the number of bits.
+    `kind` is the variable's class.
 
     With `skip_invalid`, fields of invalid headers count as 0, as in the ASIC's checksum units.
     `zeros` says where bits are added to make whole bytes; None: it is an error if they are needed.
@@ -57,7 +59,7 @@ def field_list(
             f"these fields have {bits} bits; expected whole bytes, add constant padding",
         )
     name = emitter.temporary("fields")
-    emitter.lines.add(f"FieldList<{bits + padding}> {name};")
+    emitter.lines.add(f"{kind}<{bits + padding}> {name};")
     offset = padding if zeros == "before" else 0
     for part in parts:
         width = types.width_of(part.type) or 0

@@ -82,6 +82,7 @@ def _text(
     fields, bits = field_list(
         emitter,
         data,
+        kind="HashInput",
         zeros=zeros,
         change=lambda parts: with_symmetric_pairs(instance, parts, position),
     )
@@ -90,7 +91,7 @@ def _text(
     elif crc is None:
         text = f"{fields}.low_bits<{min(width, bits)}>()"
     else:
-        text = f"crc<{crc.parameters}>({fields}.bytes())"
+        text = f"{fields}.crc<{crc.parameters}>()"
         if crc.repeats and width > crc.width:
             return f"repeat_bits<{crc.width}, {width}>({text})"
     return f"to_bit<{width}>({text})"
