@@ -249,15 +249,21 @@ TEST_F(NodesTest, SumsAreOfWhatAServerServes) {
   const auto ask = [&](ClusterMessageType type, const Json& given) {
     asks.ask(type, given, Deadline::after_seconds(30));
   };
-  ask(ClusterMessageType::kEnrol,
-      {{"server", 1}, {"address", address_}, {"ports", {1}}, {"peer_port", 1}});
+  const Json incarnation = metadata.stats(Json::object())["members"][0]["incarnation"];
+  ask(ClusterMessageType::kEnrol, {{"server", 1},
+                                   {"incarnation", "1"},
+                                   {"replaces", ""},
+                                   {"address", address_},
+                                   {"ports", {1}},
+                                   {"peer_port", 1}});
   ask(ClusterMessageType::kBegin, {{"id", 1},
+                                   {"incarnation", incarnation},
                                    {"first", 0},
                                    {"last", UINT64_MAX},
                                    {"source", 0},
                                    {"target", 1},
                                    {"receives_from", 64}});
-  ask(ClusterMessageType::kOwn, {{"id", 1}});
+  ask(ClusterMessageType::kOwn, {{"id", 1}, {"incarnation", incarnation}});
   EXPECT_EQ(metadata.stats(Json::object())["view"]["number"], 2);
   EXPECT_EQ(server_->sums(sums_args)["found"], 1000);
 }

@@ -5,6 +5,7 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <random>
 #include <system_error>
 #include <utility>
 
@@ -21,6 +22,11 @@ constexpr double kMetadataSeconds = 1;
 
 std::string name_of(ServerNumber number) {
   return "server " + std::to_string(number);
+}
+
+std::string drawn_incarnation() {
+  std::random_device random;
+  return std::to_string(std::uint64_t{random()} << 32U | random());
 }
 
 std::uint64_t id_of(const Json& args) {
@@ -44,6 +50,7 @@ ClusterMember::ClusterMember(const ClusterSettings& settings, const std::string&
                              Checkpointer& checkpointer, CompactionGate& gate, Serving& serving,
                              NewerViews& newer_views, SourceLogs& logs, RangeCheck* ranges)
     : settings_(settings),
+      incarnation_(drawn_incarnation()),
       store_(store),
       serving_(serving),
       newer_views_(newer_views),
@@ -66,6 +73,7 @@ ClusterMember::ClusterMember(const ClusterSettings& settings, const std::string&
       .serving = serving,
       .metadata = metadata_,
       .number = settings.number,
+      .incarnation = incarnation_,
       .connect = [this](ServerNumber to, const Member& at) { return connect(to, at); },
       .resolve =
           [this](const std::stop_token& stop) {
@@ -88,6 +96,7 @@ ClusterMember::ClusterMember(const ClusterSettings& settings, const std::string&
                       .checkpointer = checkpointer,
                       .metadata = metadata_,
                       .number = settings.number,
+                      .incarnation = incarnation_,
                       .connect = [this](const Unresolved& what) { return connect_to_pull(what); },
                       .at_step = settings.at_step});
   answers_.emplace();
@@ -115,12 +124,11 @@ ClusterMember::~ClusterMember() {
 }
 
 void ClusterMember::enrol(const std::string& address, const std::vector<std::uint16_t>& ports) {
-  const ClusterState state = state_of(metadata_.ask(ClusterMessageType::kEnrol,
-                                                    {{"server", settings_.number},
-                                                     {"address", address},
-                                                     {"ports", ports},
-                                                     {"peer_port", peer_port_}},
-                                                    Deadline::after_seconds(kEnrolSeconds)));
+  const ClusterState state = enrolled({{"server", settings_.number},
+                                       {"incarnation", incarnation_},
+                                       {"address", address},
+                                       {"ports", ports},
+                                       {"peer_port", peer_port_}});
   for (const Unresolved& each : state.unresolved) {
     if (each.target != settings_.number) continue;
     logs_.note_begin(each.id, each.log.begin);
@@ -130,6 +138,29 @@ void ClusterMember::enrol(const std::string& address, const std::vector<std::uin
   adopt(state);
   if (state.migration && state.migration->source == settings_.number)
     departure_->resume(*state.migration, recovered);
+}
+
+// What an earlier process of this server has asked may still come, and an ENROL of it too: this one
+// says which incarnation it replaces, and looks again where that was an older one's by then.
+ClusterState ClusterMember::enrolled(Json member) {
+  const Deadline deadline = Deadline::after_seconds(kEnrolSeconds);
+  const auto ask = [&](ClusterMessageType type, const Json& args) {
+    return state_of(metadata_.ask(type, args, deadline));
+  };
+  const auto noted = [&] {
+    return ask(ClusterMessageType::kGet, Json::object()).incarnation_of(settings_.number);
+  };
+  for (std::string replaces = noted();;) {
+    member["replaces"] = replaces;
+    settings_.at_step("enrol");
+    try {
+      return ask(ClusterMessageType::kEnrol, member);
+    } catch (const Refusal&) {
+      std::string now = noted();
+      if (now == replaces) throw;
+      replaces = std::move(now);
+    }
+  }
 }
 
 ClusterState ClusterMember::look() {
@@ -294,16 +325,16 @@ Json ClusterMember::take(std::uint64_t id, const ClusterMessage& message) {
   if (arrival_.id() != id) return {{"complete", true}};  // meanwhile
   arrival_.take(message.records);
   settings_.at_step("taken");
-  return {{"incarnation", arrival_.incarnation()}};
+  return {{"incarnation", incarnation_}};
 }
 
 // Nobody waits while the metadata service is told: it may be slow, or gone. Meanwhile, and before
 // the mutex is had, another arrival may have begun: then this one is complete.
 Json ClusterMember::finish(std::uint64_t id, const Json& args) {
   if (!receives(id)) return {{"complete", true}};
-  if (args.at("incarnation") != arrival_.incarnation()) return {{"complete", false}};
+  if (args.at("incarnation") != incarnation_) return {{"complete", false}};
   const std::optional<SourceLog> rest = rest_of(args);
-  Json complete = {{"id", id}};
+  Json complete = {{"id", id}, {"incarnation", incarnation_}};
   settings_.at_step("finish");
   {
     const std::lock_guard lock(mutex_);

@@ -103,6 +103,7 @@ class ClusterMember {
   using SessionId = messages::SessionListener::SessionId;
 
   void enrol(const std::string& address, const std::vector<std::uint16_t>& ports);
+  ClusterState enrolled(Json member);
   void adopt(const ClusterState& state);
   void end_cut(const ClusterState* owned);
   void serve(const ClusterState& state);  // with the mutex
@@ -124,6 +125,7 @@ class ClusterMember {
   std::unique_ptr<Asking> connect_to_pull(const Unresolved& what);
 
   const ClusterSettings settings_;
+  const std::string incarnation_;  // of this process, drawn at random
   hybridlog::Store& store_;
   Serving& serving_;
   NewerViews& newer_views_;

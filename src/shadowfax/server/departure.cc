@@ -176,6 +176,7 @@ Migration Departure::prepare(const Order& order, const std::stop_token& stop) {
   try {
     place_.metadata.ask(ClusterMessageType::kBegin,
                         {{"id", migration.id},
+                         {"incarnation", place_.incarnation},
                          {"first", order.range.first},
                          {"last", order.range.last},
                          {"source", place_.number},
@@ -204,7 +205,9 @@ void Departure::run(const Migration& migration, const Order& order, const std::s
     std::vector<std::uint64_t> hot;
     if (order.sample_s > 0) hot = sample(order, made.cut, stop);
     end = cut(migration, hot, stop);
-    owned = state_of(ask_metadata(ClusterMessageType::kOwn, {{"id", migration.id}}, stop));
+    owned =
+        state_of(ask_metadata(ClusterMessageType::kOwn,
+                              {{"id", migration.id}, {"incarnation", place_.incarnation}}, stop));
   } catch (const std::exception& error) {
     owned = cancel(migration.id, error.what(), stop);
   }
@@ -296,7 +299,9 @@ std::optional<ClusterState> Departure::cancel(std::uint64_t id, const std::strin
   }
   for (;;) {
     try {
-      ask_metadata(ClusterMessageType::kCancel, {{"id", id}, {"source", place_.number}}, stop);
+      ask_metadata(ClusterMessageType::kCancel,
+                   {{"id", id}, {"source", place_.number}, {"incarnation", place_.incarnation}},
+                   stop);
       return std::nullopt;
     } catch (const Refusal& refusal) {
       ClusterState now = state_of(ask_metadata(ClusterMessageType::kGet, Json::object(), stop));

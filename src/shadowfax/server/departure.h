@@ -42,6 +42,7 @@ class Departure {
     Serving& serving;
     Asking& metadata;
     ServerNumber number;
+    std::string incarnation;  // of the server's process
     // A connection to another server, which nobody else has.
     std::function<std::unique_ptr<Asking>(ServerNumber to, const Member& at)> connect;
     // Waits until this server points to nothing in logs of others. False: it was stopped, or who
