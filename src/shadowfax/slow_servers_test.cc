@@ -688,6 +688,61 @@ TEST(SlowServers, AMigrationThatIsAskedForAgainIsNotBegunOnceMore) {
   EXPECT_TRUE(servers.state().view.is_owner(0, range));
 }
 
+// While it is being prepared, and when it is complete.
+TEST(SlowServers, AMigrationThatIsAskedForAgainInAnotherWayIsRefused) {
+  Stops stops("prepare");
+  Servers servers;
+  servers.begin(0, stops.hook());
+  servers.begin(1);
+  const hybridlog::HashRange range = servers.state().view.share_of(0, 0.5).value();
+  const nlohmann::json asked = {{"id", 1},     {"first", range.first}, {"last", range.last},
+                                {"target", 1}, {"sample_s", 0},        {"indirection", false}};
+  const std::unique_ptr<Asking> asks = servers.connect(0);
+  const auto first = asks->begin(ClusterMessageType::kMigrate, asked);
+  stops.wait();
+  const auto expect_refused = [&](const char* option, const nlohmann::json& value) {
+    nlohmann::json in_another_way = asked;
+    in_another_way[option] = value;
+    try {
+      asks->ask(ClusterMessageType::kMigrate, in_another_way, patience());
+      ADD_FAILURE() << option;
+    } catch (const Refusal& refusal) {
+      const std::string why = refusal.what();
+      EXPECT_NE(why.find("\"" + std::string(option) + "\":" + value.dump()), std::string::npos)
+          << why;
+    }
+  };
+  expect_refused("sample_s", 0.5);
+  expect_refused("indirection", true);
+  stops.go_on();
+  EXPECT_TRUE(first->wait(patience()));
+  wait_until([&] { return servers.departure(0).at("step") == "complete"; }, "its end");
+  expect_refused("indirection", true);
+  EXPECT_EQ(asks->ask(ClusterMessageType::kMigrate, asked, patience()).at("id"), 1);
+}
+
+// Each begins as soon as the one before is over, whoever has asked for that.
+TEST(SlowServers, TwoThreadsMayAskForMigrations) {
+  constexpr int kRounds = 50;
+  Servers servers;
+  servers.begin(0);
+  servers.begin(1);
+  servers.keep_states(false);  // so that all are refused
+  const auto ask = [&] {
+    for (int round = 0; round < kRounds; ++round) {
+      EXPECT_THROW(
+          servers.member(0).migrate(1, 0.5, /*sample_s=*/0, /*indirection=*/false, patience()),
+          Refusal);
+    }
+  };
+  {
+    const std::jthread other(ask);
+    ask();
+  }
+  servers.keep_states(true);
+  servers.move(0, 1, 0.5, /*indirection=*/false);
+}
+
 // Reads and additions of what it has end with an error after some time, and go on when it is there
 // again.
 TEST(SlowServers, WhatADeadSourceHasIsAnError) {

@@ -239,23 +239,27 @@ void ClusterMember::received(SessionId session, const ClusterMessage& message) {
     case ClusterMessageType::kMigrate:
       return migrate(session, message);
     case ClusterMessageType::kFetch:
-      return fetches_->post([this, message, send] {
+      return fetches_->post([this, message, send](const std::stop_token&) {
         send(answer_with_records(message, [&] {
           settings_.at_step("look");
           return fetch(store_, Json::parse(message.json), message.records);
         }));
       });
     case ClusterMessageType::kPull:
-      return answers_->post([this, message, send] {
+      return answers_->post([this, message, send](const std::stop_token&) {
         send(answer_with_records(message, [&] {
           settings_.at_step("pull");
           return pulled_.answer(Json::parse(message.json));
         }));
       });
     case ClusterMessageType::kFinish:
-      return finishes_->post([this, message, send] { send(answer_to(message, answer(message))); });
+      return finishes_->post([this, message, send](const std::stop_token&) {
+        send(answer_to(message, answer(message)));
+      });
     default:
-      return answers_->post([this, message, send] { send(answer_to(message, answer(message))); });
+      return answers_->post([this, message, send](const std::stop_token&) {
+        send(answer_to(message, answer(message)));
+      });
   }
 }
 
