@@ -2,7 +2,6 @@
 
 #include <bit>
 #include <condition_variable>
-#include <future>
 #include <memory>
 #include <optional>
 #include <random>
@@ -413,23 +412,32 @@ void ClusterMember::migrate(SessionId session, const ClusterMessage& message) {
   }
 }
 
-std::uint64_t ClusterMember::migrate(ServerNumber to, double share, double sample_s,
-                                     bool indirection, Deadline deadline) {
+ClusterMember::Begun ClusterMember::begin_to_migrate(ServerNumber to, double share, double sample_s,
+                                                     bool indirection) {
   const ClusterState state = look();
   if (!state.members.contains(to)) throw Refusal(name_of(to) + " has never been there");
   const auto range = state.view.share_of(settings_.number, share);
   if (!range) throw Refusal(name_of(settings_.number) + " owns nothing");
   const auto begun = std::make_shared<std::promise<Json>>();
+  Begun answer = begun->get_future();
   departure_->begin({.id = state.next_id(),
                      .range = *range,
                      .target = to,
                      .sample_s = sample_s,
                      .indirection = indirection},
                     [begun](const Json& json) { begun->set_value(json); });
-  std::future<Json> answer = begun->get_future();
-  if (answer.wait_until(deadline.time_point()) != std::future_status::ready)
-    throw NoAnswer("the migration to " + name_of(to) + " does not begin");
-  const Json json = answer.get();
+  return answer;
+}
+
+std::uint64_t ClusterMember::id_when_begun(Begun begun, Deadline deadline) {
+  if (begun.wait_until(deadline.time_point()) != std::future_status::ready)
+    throw NoAnswer("the migration does not begin in time");
+  Json json;
+  try {
+    json = begun.get();
+  } catch (const std::future_error&) {  // its thread had not come to it
+    throw Refusal("the server is ending");
+  }
   if (json.contains("refused")) throw Refusal(json.at("refused").get<std::string>());
   return json.at("id").get<std::uint64_t>();
 }

@@ -87,7 +87,7 @@ void Departure::start(const Order& asked, std::vector<OnBegun> asks, TaskThread:
       work(stop);
     } catch (const Stopped&) {
     } catch (const std::exception& error) {
-      why = error.what();
+      if (!stop.stop_requested()) why = error.what();
       std::fprintf(stderr, "hlserver: the migration: %s\n", error.what());
       const std::lock_guard lock(mutex_);
       status_["why"] = why;
