@@ -215,7 +215,7 @@ TEST(ClusterState, WhatIsPointedToStaysUntilItIsResolved) {
   Migration asked = kAsked;
   asked.indirection = true;
   const std::uint64_t id = asked.id;
-  state.begin(asked);
+  state.begin(asked, kSource);
   EXPECT_THROW(state.resolved(id, kTarget), Refusal);  // it is under way
   state.own(id, kSource);
   const SourceLog log{.begin = 64, .until = 8192};
