@@ -207,6 +207,7 @@ TEST_F(MoveTest, ACheckpointHasTheAdditionsThatAreLeft) {
   const std::vector<Awaited::Addition> expected = {{1, 5}, {2, number_of(longer), longer}};
   {
     const auto to = store("log");
+    to->awaited().give_up_after(std::chrono::hours(1));
     await_all(*to);
     {
       Client client(*to, kSession);
