@@ -20,18 +20,11 @@ namespace turntable::hybridlog {
 
 class Awaited {
  public:
-  // Of a session that ended while its addition waited: its serial number counts it, and no record
-  // has it yet.
+  // Of a session that ended while its addition waited.
   struct Addition {
     std::uint64_t key, delta;
     std::vector<std::byte> begins_as = {};  // Session::add_to_value()'s value
-
-    bool operator==(const Addition&) const = default;
   };
-
-  Awaited() = default;
-  // left: of an earlier store, by its checkpoint.
-  explicit Awaited(std::vector<Addition> left) : left_(std::move(left)) {}
 
   bool is_any() const noexcept { return is_any_.load(std::memory_order_acquire); }
   bool covers(std::uint64_t hash) const noexcept {
@@ -51,8 +44,11 @@ class Awaited {
   bool is_given_up() const noexcept {
     return monotonic_ns() - heard_ns_.load(std::memory_order_relaxed) > patience_ns_.load();
   }
-  // For records that are awaited: they are given up. A checkpoint would not wait either.
-  bool nobody_waits() const noexcept { return is_any() && is_given_up(); }
+  // An addition was left: its session's serial number counts it, and no record has it yet.
+  bool has_left() const noexcept { return has_left_.load(); }
+  // For records that are awaited: they are given up. A checkpoint would not wait either, and have
+  // all.
+  bool nobody_waits() const noexcept { return is_any() && is_given_up() && !has_left(); }
 
   // No record of the range is changed from here on: sessions have seen a checkpoint since whose
   // end `from` is, and nobody has asked for the range. Not while a checkpoint is made.
@@ -61,6 +57,10 @@ class Awaited {
     last_.store(range.last, std::memory_order_relaxed);
     from_.store(from, std::memory_order_relaxed);
     heard();
+    {
+      const std::lock_guard lock(mutex_);
+      has_left_ = !left_.empty();
+    }
     is_any_.store(true, std::memory_order_release);
   }
   // All have come. Returns the additions that were left, which are to be made now.
@@ -76,20 +76,16 @@ class Awaited {
     const std::lock_guard lock(mutex_);
     if (!is_any()) return false;
     left_.push_back(std::move(addition));
+    has_left_ = true;
     return true;
-  }
-  // Of now.
-  std::vector<Addition> left() const {
-    const std::lock_guard lock(mutex_);
-    return left_;
   }
 
  private:
-  std::atomic<bool> is_any_{false};
+  std::atomic<bool> is_any_{false}, has_left_{false};
   std::atomic<std::uint64_t> first_{0}, last_{0};
   std::atomic<Address> from_{0};
   std::atomic<std::int64_t> patience_ns_{INT64_MAX}, heard_ns_{0};
-  mutable std::mutex mutex_;  // of the additions
+  std::mutex mutex_;  // of the additions
   std::vector<Addition> left_;
 };
 

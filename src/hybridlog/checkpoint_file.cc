@@ -1,10 +1,7 @@
 #include "hybridlog/checkpoint_file.h"
 
-#include <cstddef>
-#include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <vector>
 
 namespace turntable::hybridlog {
 namespace {
@@ -13,21 +10,6 @@ using Json = nlohmann::json;
 
 constexpr int kFormat = 1;
 constexpr const char* kWhat = "checkpoint";
-
-std::vector<std::uint8_t> numbers_of(const std::vector<std::byte>& value) {
-  std::vector<std::uint8_t> numbers;
-  numbers.reserve(value.size());
-  for (const std::byte each : value) numbers.push_back(std::to_integer<std::uint8_t>(each));
-  return numbers;
-}
-
-Awaited::Addition addition_of(const Json& json) {
-  Awaited::Addition addition{.key = json.at(0).get<std::uint64_t>(),
-                             .delta = json.at(1).get<std::uint64_t>()};
-  for (const Json& each : json.at(2))
-    addition.begins_as.push_back(std::byte{each.get<std::uint8_t>()});
-  return addition;
-}
 
 Json content_of(const Checkpoint& checkpoint) {
   Json sessions = Json::array();
@@ -40,8 +22,6 @@ Json content_of(const Checkpoint& checkpoint) {
                   {"cut", checkpoint.cut},
                   {"end", checkpoint.end},
                   {"sessions", sessions}};
-  for (const Awaited::Addition& each : checkpoint.left)
-    content["left"].push_back({each.key, each.delta, numbers_of(each.begins_as)});
   if (const auto& index = checkpoint.index) {
     content["index"] = {{"file", std::filesystem::path(index->path).filename()},
                         {"from", index->from},
@@ -63,8 +43,6 @@ Checkpoint checkpoint_of(const Json& content, const std::filesystem::path& direc
     const SessionId id{each.at(0).get<std::uint64_t>(), each.at(1).get<std::uint64_t>()};
     checkpoint.serials[id] = each.at(2).get<std::uint64_t>();
   }
-  for (const Json& each : content.value("left", Json::array()))
-    checkpoint.left.push_back(addition_of(each));
   if (const auto index = content.find("index"); index != content.end()) {
     checkpoint.index = {directory / index->at("file").get<std::string>(),
                         index->at("from").get<Address>(), index->at("bytes").get<std::uint64_t>()};
