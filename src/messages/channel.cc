@@ -37,6 +37,12 @@ Channel::~Channel() {
   if (socket_) loop_.unwatch(socket_.get());
 }
 
+bool Channel::has_spoken() const noexcept {
+  std::uint8_t first = 0;
+  return was_read_ ||
+         (socket_ && ::recv(socket_.get(), &first, sizeof(first), MSG_PEEK | MSG_DONTWAIT) > 0);
+}
+
 void Channel::ready(short events) {
   const std::shared_ptr<bool> alive = alive_;
   if ((events & (POLLIN | POLLHUP | POLLERR)) != 0 && !receive()) return;
@@ -53,7 +59,7 @@ bool Channel::receive() {
     if (would_block(errno)) return true;
     return fail(std::strerror(errno)), false;
   }
-  has_spoken_ = true;
+  was_read_ = true;
   try {
     const auto bytes = std::span(buffer).first(static_cast<std::size_t>(size));
     is_proven() ? read_frames(bytes) : prove(bytes);

@@ -41,7 +41,7 @@ class Channel {
   }
 
   bool is_proven() const { return handshake_->is_done(); }
-  bool has_spoken() const { return has_spoken_; }  // anything has come
+  bool has_spoken() const noexcept;  // anything has come, whether it was read or not
 
  private:
   void ready(short events);
@@ -54,7 +54,7 @@ class Channel {
   net::EventLoop& loop_;
   UniqueFd socket_;
   std::unique_ptr<net::Handshake> handshake_;
-  bool has_spoken_ = false;
+  bool was_read_ = false;                  // something was
   net::Handshake::Bytes unproven_;         // received, and not yet enough for the handshake
   std::vector<std::uint8_t> after_proof_;  // messages that wait for the handshake
   OnFrame on_frame_;

@@ -3,9 +3,13 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <optional>
 #include <set>
+#include <span>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "common/few_descriptors.h"
 #include "messages/link.h"
@@ -43,8 +47,11 @@ struct Answering {
   Listener<Note> listener;
 };
 
-UniqueFd connected(const sockaddr_in& to) {
+// from: an address of this machine.
+UniqueFd connected(const sockaddr_in& to, const char* from = "127.0.0.1") {
   UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const sockaddr_in own = net::parse_ipv4("test", from, 0);
+  EXPECT_EQ(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&own), sizeof(own)), 0);
   EXPECT_EQ(::connect(socket.get(), reinterpret_cast<const sockaddr*>(&to), sizeof(to)), 0);
   return socket;
 }
@@ -135,6 +142,60 @@ TEST(Listener, SilentConnectionsMakeRoomForNodes) {
   ASSERT_TRUE(run_until(loop, [&] { return node.is_up(); }));
   EXPECT_LE(listener.listener.sessions(), 64U + 1U);
   EXPECT_GE(listener.listener.refusals().silent, 100U - 64U);
+}
+
+using Bytes = net::Handshake::Bytes;
+
+void say(const UniqueFd& socket, std::span<const std::uint8_t> bytes) {
+  ASSERT_EQ(::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
+            static_cast<ssize_t>(bytes.size()));
+}
+
+Bytes heard(const UniqueFd& socket, std::size_t size) {
+  Bytes bytes(size);
+  const ssize_t count = ::recv(socket.get(), bytes.data(), size, MSG_WAITALL);
+  bytes.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  return bytes;
+}
+
+void expect_end(const UniqueFd& socket) {
+  while (!heard(socket, 1).empty()) {
+  }
+}
+
+// A node has begun to prove itself. Before it has ended strangers come from an address, more than
+// may wait, and say something or nothing.
+void expect_to_be_let_in_among(const char* strangers_from, const Bytes& said) {
+  constexpr std::size_t kStrangers = 100, kMost = 64, kChallengeBytes = 4 + 32;  // net/handshake.h
+  net::EventLoop loop;
+  Answering listener(loop);
+  std::thread runs([&] { loop.run(); });
+  const UniqueFd node = connected(listener.address());
+  Bytes challenge = heard(node, kChallengeBytes), proof;
+  net::ConnectorHandshake handshake(credentials().secret(), credentials("node").next());
+  handshake.receive(challenge, proof);
+  say(node, std::span(proof).first(1));
+  std::vector<UniqueFd> strangers;
+  for (std::size_t i = 0; i < kStrangers; ++i) {
+    strangers.push_back(connected(listener.address(), strangers_from));
+    if (!said.empty()) say(strangers.back(), said);
+  }
+  for (std::size_t i = 0; i < kStrangers - kMost; ++i) expect_end(strangers[i]);
+  say(node, std::span(proof).subspan(1));
+  EXPECT_EQ(heard(node, net::Handshake::kMacBytes).size(), net::Handshake::kMacBytes);
+  loop.stop();
+  runs.join();
+  EXPECT_GE(
+      said.empty() ? listener.listener.refusals().silent : listener.listener.refusals().unproven,
+      kStrangers - kMost);
+}
+
+TEST(Listener, ManyThatSayNothingPushOutNobodyWhoProvesHimself) {
+  expect_to_be_let_in_among("127.0.0.1", {});
+}
+
+TEST(Listener, ManyOfOneAddressPushOutNobodyOfAnother) {
+  expect_to_be_let_in_among("127.0.0.2", {'T', 'T', 'C', '1'});
 }
 
 TEST(Listener, WithoutDescriptorsWaitsAndThenAccepts) {

@@ -8,6 +8,7 @@
 #include "common/accept_failure.h"
 #include "common/errno_error.h"
 #include "net/ipv4.h"
+#include "net/who_makes_room.h"
 
 namespace turntable::messages {
 namespace {
@@ -44,7 +45,10 @@ SessionListener::~SessionListener() {
 }
 
 void SessionListener::accept() {
-  UniqueFd socket(::accept4(socket_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  sockaddr_in from{};
+  socklen_t length = sizeof(from);
+  UniqueFd socket(::accept4(socket_.get(), reinterpret_cast<sockaddr*>(&from), &length,
+                            SOCK_NONBLOCK | SOCK_CLOEXEC));
   if (!socket) {
     ++failed_accepts_;
     if (is_out_of_resources(errno)) pause();
@@ -57,7 +61,7 @@ void SessionListener::accept() {
       credentials_.secret(),
       [this, session](const net::Identity& identity) { return admit(session, identity); },
       challenge);
-  unproven_.insert(session);
+  unproven_[session] = from.sin_addr.s_addr;
   sessions_[session] = std::make_unique<Channel>(
       loop_, std::move(socket), std::move(handshake), std::move(challenge),
       [this, session](Frame frame) { on_frame_(session, frame); },
@@ -85,9 +89,13 @@ std::string SessionListener::admit(SessionId session, const net::Identity& ident
   return "";
 }
 
-// The oldest connections that have yet to prove themselves go first.
 void SessionListener::make_room() {
-  while (unproven_.size() >= kMaxUnproven) ended(*unproven_.begin());
+  const auto from = [](const auto& opening) { return opening.second; };
+  const auto has_spoken = [this](const auto& opening) {
+    return sessions_.at(opening.first)->has_spoken();
+  };
+  while (unproven_.size() >= kMaxUnproven)
+    ended(net::who_makes_room(unproven_, from, has_spoken)->first);
 }
 
 void SessionListener::ended(SessionId session) {

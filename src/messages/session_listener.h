@@ -11,7 +11,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 
 #include "messages/channel.h"
@@ -80,7 +79,7 @@ class SessionListener {
   const net::Credentials credentials_;
   std::map<SessionId, std::unique_ptr<Channel>> sessions_;
   std::map<std::string, Newest> nodes_;
-  std::set<SessionId> unproven_;
+  std::map<SessionId, in_addr_t> unproven_;  // the oldest first, with their addresses
   Refusals refusals_;
   const std::shared_ptr<char> alive_ = std::make_shared<char>();  // for timers that come late
   SessionId next_session_ = 1;

@@ -1,15 +1,21 @@
 // hlserver-node and hlload-node: their commands, one after the other as a run sends them.
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/time.h>
 
 #include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <thread>
 
 #include "common/clock.h"
 #include "common/command_error.h"
 #include "common/scratch_directory.h"
+#include "common/unique_fd.h"
 #include "net/ipv4.h"
 #include "net/testing_credentials.h"
 #include "shadowfax/client/load_node.h"
@@ -92,11 +98,46 @@ class NodesTest : public ::testing::Test {
     return client_.stats(Json::object());
   }
 
+  static net::Credentials credentials(const std::string& name) {
+    return net::testing::credentials(name);
+  }
+  // As number 0 of a cluster, that owns all keys.
+  void prepare_in_a_cluster() {
+    metadata_.emplace(address_, credentials, [](const std::string&) {});
+    const int port = metadata_->prepare({{"port", 0},
+                                         {"file", (directory_.path() / "state.json").string()},
+                                         {"owners", 1}})["port"];
+    server_.emplace(
+        address_, [](const std::string&) {}, credentials);
+    const std::string endpoint = address_ + ":" + std::to_string(port);
+    Json args = server_args();
+    args["cluster"] = {{"number", 0},
+                       {"metadata", endpoint},
+                       {"checkpoint", (directory_.path() / "checkpoint").string()},
+                       {"checkpoint_s", 1000}};
+    server_->prepare(args);
+    asks_.emplace("metadata", net::parse_endpoint("metadata", endpoint), credentials("test"));
+  }
+  void ask_metadata(ClusterMessageType type, const Json& args) {
+    asks_->ask(type, args, Deadline::after_seconds(30));
+  }
+  // Number 1, which is no server.
+  void enrol_another(std::uint16_t peer_port) {
+    ask_metadata(ClusterMessageType::kEnrol, {{"server", 1},
+                                              {"incarnation", "1"},
+                                              {"replaces", ""},
+                                              {"address", address_},
+                                              {"ports", {1}},
+                                              {"peer_port", peer_port}});
+  }
+
   ScratchDirectory directory_;
   std::int64_t value_bytes_ = 8;
   std::string txns_file_;
   Json rate_;
   std::string address_, server_state_;
+  std::optional<MetadataNode> metadata_;
+  std::optional<Asking> asks_;
   std::optional<ServerNode> server_;
   LoadNode client_{[](const std::string&) {}};
 };
@@ -227,39 +268,45 @@ TEST_F(NodesTest, KeysOfFiles) {
 
 // The metadata service is not asked: a server that goes on with what is another one's is seen.
 TEST_F(NodesTest, SumsAreOfWhatAServerServes) {
-  const CredentialsFor credentials = [](const std::string& name) {
-    return net::testing::credentials(name);
-  };
-  MetadataNode metadata(address_, credentials, [](const std::string&) {});
-  const int port = metadata.prepare(
-      {{"port", 0}, {"file", (directory_.path() / "state.json").string()}, {"owners", 1}})["port"];
-  server_.emplace(
-      address_, [](const std::string&) {}, credentials);
-  Json args = server_args();
-  const std::string endpoint = address_ + ":" + std::to_string(port);
-  args["cluster"] = {{"number", 0},
-                     {"metadata", endpoint},
-                     {"checkpoint", (directory_.path() / "checkpoint").string()},
-                     {"checkpoint_s", 1000}};
-  server_->prepare(args);
+  prepare_in_a_cluster();
   LoadNode([](const std::string&) {}, credentials).fill(fill_args());
   const Json sums_args = {{"keys", 1000}, {"deadline_s", 30}};
   EXPECT_EQ(server_->sums(sums_args)["found"], 1000);
-  Asking asks("metadata", net::parse_endpoint("metadata", endpoint), credentials("test"));
-  const auto ask = [&](ClusterMessageType type, const Json& given) {
-    asks.ask(type, given, Deadline::after_seconds(30));
-  };
-  ask(ClusterMessageType::kEnrol,
-      {{"server", 1}, {"address", address_}, {"ports", {1}}, {"peer_port", 1}});
-  ask(ClusterMessageType::kBegin, {{"id", 1},
-                                   {"first", 0},
-                                   {"last", UINT64_MAX},
-                                   {"source", 0},
-                                   {"target", 1},
-                                   {"receives_from", 64}});
-  ask(ClusterMessageType::kOwn, {{"id", 1}});
-  EXPECT_EQ(metadata.stats(Json::object())["view"]["number"], 2);
+  const Json incarnation = metadata_->stats(Json::object())["members"][0]["incarnation"];
+  enrol_another(1);
+  ask_metadata(ClusterMessageType::kBegin, {{"id", 1},
+                                            {"incarnation", incarnation},
+                                            {"first", 0},
+                                            {"last", UINT64_MAX},
+                                            {"source", 0},
+                                            {"target", 1},
+                                            {"receives_from", 64}});
+  ask_metadata(ClusterMessageType::kOwn, {{"id", 1}, {"incarnation", incarnation}});
+  EXPECT_EQ(metadata_->stats(Json::object())["view"]["number"], 2);
   EXPECT_EQ(server_->sums(sums_args)["found"], 1000);
+}
+
+// Its target never answers.
+TEST_F(NodesTest, AMigrationThatHasNotBegunEndsWithItsServer) {
+  prepare_in_a_cluster();
+  const UniqueFd target(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const sockaddr_in any_port = net::parse_ipv4("target", address_, 0);
+  ASSERT_EQ(::bind(target.get(), reinterpret_cast<const sockaddr*>(&any_port), sizeof any_port), 0);
+  ASSERT_EQ(::listen(target.get(), 1), 0);
+  const timeval patience{.tv_sec = 30, .tv_usec = 0};
+  ASSERT_EQ(::setsockopt(target.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience), 0);
+  enrol_another(ntohs(net::address_of(target.get()).sin_port));
+  std::string why;
+  std::thread migrates([&] {
+    why = message_of([&] {
+      server_->migrate({{"to", 1}, {"share", 0.5}, {"sample_s", 0}, {"indirection", false}});
+    });
+  });
+  const UniqueFd asked(::accept(target.get(), nullptr, nullptr));
+  EXPECT_TRUE(asked);
+  server_->stop(Json::object());
+  migrates.join();
+  EXPECT_NE(why.find("the server is ending"), std::string::npos) << why;
 }
 
 // Of 24,000 bytes two pages of 4096 are changed in place: additions make the log longer.

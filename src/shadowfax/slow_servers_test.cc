@@ -114,9 +114,23 @@ class Servers {
   ClusterState state() {
     return state_of(asking_.ask(ClusterMessageType::kGet, nlohmann::json::object(), patience()));
   }
-  // As a server asks the metadata service.
+  // As a server asks the metadata service: its process that is there, or an earlier one.
+  void tell(ServerNumber number, ClusterMessageType type, nlohmann::json args) {
+    args["incarnation"] = incarnation(number);
+    tell(type, args);
+  }
   void tell(ClusterMessageType type, const nlohmann::json& args) {
     asking_.ask(type, args, patience());
+  }
+  std::string incarnation(ServerNumber number) { return state().incarnation_of(number); }
+  // As another process of the server, which nobody reaches.
+  void enrol(ServerNumber number, const std::string& incarnation, const std::string& replaces) {
+    tell(ClusterMessageType::kEnrol, {{"server", number},
+                                      {"incarnation", incarnation},
+                                      {"replaces", replaces},
+                                      {"address", "127.0.0.1"},
+                                      {"ports", {1}},
+                                      {"peer_port", 1}});
   }
   // The metadata service hears nothing while the task runs.
   void hold_metadata(std::function<void()> task) { metadata_.run(std::move(task)); }
@@ -427,15 +441,16 @@ void expect_another_range_arrives(std::string_view step) {
   servers.member(0).migrate(1, 1, /*sample_s=*/0, /*indirection=*/false, patience());
   stops.wait();
   const hybridlog::HashRange next = servers.state().view.share_of(2, 1).value();
-  servers.tell(ClusterMessageType::kComplete, {{"id", 1}});
-  servers.tell(ClusterMessageType::kBegin, {{"id", 2},
-                                            {"first", next.first},
-                                            {"last", next.last},
-                                            {"source", 2},
-                                            {"target", 1},
-                                            {"receives_from", prepared.at("receives_from")},
-                                            {"indirection", false}});
-  servers.tell(ClusterMessageType::kOwn, {{"id", 2}});
+  servers.tell(1, ClusterMessageType::kComplete, {{"id", 1}});
+  servers.tell(2, ClusterMessageType::kBegin,
+               {{"id", 2},
+                {"first", next.first},
+                {"last", next.last},
+                {"source", 2},
+                {"target", 1},
+                {"receives_from", prepared.at("receives_from")},
+                {"indirection", false}});
+  servers.tell(2, ClusterMessageType::kOwn, {{"id", 2}});
   nlohmann::json of_next = {{"id", 2}};
   of_next["incarnation"] = servers.ask(1, ClusterMessageType::kRecords, of_next).at("incarnation");
   stops.go_on();
@@ -523,6 +538,45 @@ TEST(SlowServers, ATargetWhoseCompleteWasRefusedAsksAgainWithoutItsSource) {
   wait_until([&] { return !servers.state().migration; }, "the end of the migration");
   wait_until([&] { return servers.member(1).status().at("receives").is_null(); }, "the answer");
   EXPECT_NO_THROW(servers.ask(1, ClusterMessageType::kPrepare));
+}
+
+// It is begun again when it has all. What its process before has asked comes only then: this one
+// does not know yet to what it points, would pull nothing, and say that it has.
+TEST(SlowServers, ACompleteOfAnEarlierProcessCompletesNothing) {
+  Late never({});
+  Stops stops("finished");
+  std::atomic<int> told{0};
+  Servers servers;
+  servers.begin(0);
+  servers.begin(1, [&, hook = stops.hook()](std::string_view step) {
+    if (step == "finished") ++told;
+    hook(step);
+  });
+  servers.fill(0);
+  servers.member(0).migrate(1, 0.5, /*sample_s=*/0, /*indirection=*/true, patience());
+  stops.wait();
+  servers.enrol(1, "again", servers.incarnation(1));
+  stops.go_on();
+  wait_until([&] { return told > 1; }, "the refusal");
+  EXPECT_TRUE(servers.state().migration);
+  servers.end(1);
+  servers.begin(1);
+  wait_until([&] { return !servers.state().migration; }, "the end of the migration");
+  servers.member(1).resolve(patience());
+  EXPECT_TRUE(servers.state().unresolved.empty());
+  servers.end(0);  // it is not needed any more
+  expect_values(servers, 1, kKeys / 4, never);
+}
+
+TEST(SlowServers, AServerLooksAgainWhoseEnrolComesAfterALateOne) {
+  int looks = 0;
+  Servers servers;
+  servers.begin(0, [&](std::string_view step) {
+    if (step == "enrol" && ++looks == 1) servers.enrol(0, "late", "");
+  });
+  EXPECT_EQ(looks, 2);
+  EXPECT_NE(servers.incarnation(0), "late");
+  EXPECT_NE(servers.state().members.at(0).peer_port, 1);
 }
 
 TEST(SlowServers, ATargetIsLookedAtWhileItMakesItsCheckpoint) {
@@ -632,6 +686,61 @@ TEST(SlowServers, AMigrationThatIsAskedForAgainIsNotBegunOnceMore) {
   EXPECT_THROW(servers.ask(0, ClusterMessageType::kMigrate, asked), Refusal);
   EXPECT_EQ(servers.state().last_migration, 2U);
   EXPECT_TRUE(servers.state().view.is_owner(0, range));
+}
+
+// While it is being prepared, and when it is complete.
+TEST(SlowServers, AMigrationThatIsAskedForAgainInAnotherWayIsRefused) {
+  Stops stops("prepare");
+  Servers servers;
+  servers.begin(0, stops.hook());
+  servers.begin(1);
+  const hybridlog::HashRange range = servers.state().view.share_of(0, 0.5).value();
+  const nlohmann::json asked = {{"id", 1},     {"first", range.first}, {"last", range.last},
+                                {"target", 1}, {"sample_s", 0},        {"indirection", false}};
+  const std::unique_ptr<Asking> asks = servers.connect(0);
+  const auto first = asks->begin(ClusterMessageType::kMigrate, asked);
+  stops.wait();
+  const auto expect_refused = [&](const char* option, const nlohmann::json& value) {
+    nlohmann::json in_another_way = asked;
+    in_another_way[option] = value;
+    try {
+      asks->ask(ClusterMessageType::kMigrate, in_another_way, patience());
+      ADD_FAILURE() << option;
+    } catch (const Refusal& refusal) {
+      const std::string why = refusal.what();
+      EXPECT_NE(why.find("\"" + std::string(option) + "\":" + value.dump()), std::string::npos)
+          << why;
+    }
+  };
+  expect_refused("sample_s", 0.5);
+  expect_refused("indirection", true);
+  stops.go_on();
+  EXPECT_TRUE(first->wait(patience()));
+  wait_until([&] { return servers.departure(0).at("step") == "complete"; }, "its end");
+  expect_refused("indirection", true);
+  EXPECT_EQ(asks->ask(ClusterMessageType::kMigrate, asked, patience()).at("id"), 1);
+}
+
+// Each begins as soon as the one before is over, whoever has asked for that.
+TEST(SlowServers, TwoThreadsMayAskForMigrations) {
+  constexpr int kRounds = 50;
+  Servers servers;
+  servers.begin(0);
+  servers.begin(1);
+  servers.keep_states(false);  // so that all are refused
+  const auto ask = [&] {
+    for (int round = 0; round < kRounds; ++round) {
+      EXPECT_THROW(
+          servers.member(0).migrate(1, 0.5, /*sample_s=*/0, /*indirection=*/false, patience()),
+          Refusal);
+    }
+  };
+  {
+    const std::jthread other(ask);
+    ask();
+  }
+  servers.keep_states(true);
+  servers.move(0, 1, 0.5, /*indirection=*/false);
 }
 
 // Reads and additions of what it has end with an error after some time, and go on when it is there

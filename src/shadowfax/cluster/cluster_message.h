@@ -3,12 +3,13 @@
 //
 //   to the metadata service            every answer: the state, or {"refused": why}
 //     GET       {}
-//     ENROL     {server, address, ports, peer_port}
-//     BEGIN     {id, first, last, source, target, receives_from}   id: the next one
+//     ENROL     {server, incarnation, replaces, address, ports, peer_port}   incarnation: of the
+//               process, not empty; replaces: the one that is noted, empty where none is
+//     BEGIN     {id, incarnation, first, last, source, target, receives_from}   id: the next one
 //               indirection: true; else false
-//     OWN, RESOLVED   {id}
-//     CANCEL    {id}; source: only if it is this server's
-//     COMPLETE  {id}; begin, until: it is unresolved
+//     OWN, RESOLVED   {id, incarnation}
+//     CANCEL    {id}; source, incarnation: only if it is this server's
+//     COMPLETE  {id, incarnation}; begin, until: it is unresolved
 //
 //   to a server                        every answer: what is said, or {"refused": why}
 //     MIGRATE   {id, first, last, target}   move a range to another server: {id}; id: the next one;

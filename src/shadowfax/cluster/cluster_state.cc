@@ -21,13 +21,34 @@ std::string of(std::uint64_t id) {
 
 }  // namespace
 
-void ClusterState::enrol(ServerNumber server, Member member) {
+void ClusterState::enrol(ServerNumber server, Member member, const std::string& replaces) {
+  const std::string noted = incarnation_of(server);
+  if (!noted.empty() && noted == member.incarnation) return;
+  if (noted != replaces) {
+    throw Refusal("server " + std::to_string(server) + " was begun again: incarnation " +
+                  (noted.empty() ? "none" : noted) + " is noted of it; expected " +
+                  (replaces.empty() ? "none" : replaces));
+  }
   members[server] = std::move(member);
   if (migration && migration->source == server && migration->phase == Migration::Phase::kPrepared)
     migration.reset();
 }
 
-void ClusterState::begin(Migration asked) {
+std::string ClusterState::incarnation_of(ServerNumber server) const {
+  const auto found = members.find(server);
+  return found == members.end() ? std::string() : found->second.incarnation;
+}
+
+// What was asked for by a process that has died may be wrong by now: what it has recovered the next
+// one says itself.
+void ClusterState::require_enrolled(const Asker& asker) const {
+  const std::string noted = incarnation_of(asker.server);
+  if (asker.incarnation == noted) return;
+  throw Refusal("server " + std::to_string(asker.server) + " was begun again: incarnation " +
+                asker.incarnation + " asks; expected " + noted);
+}
+
+void ClusterState::begin(Migration asked, const std::string& incarnation) {
   asked.phase = Migration::Phase::kPrepared;
   if (migration) {
     if (migration == asked) return;
@@ -42,6 +63,7 @@ void ClusterState::begin(Migration asked) {
     if (!members.contains(server))
       throw Refusal("server " + std::to_string(server) + " has never been there");
   }
+  require_enrolled({asked.source, incarnation});
   if (!view.is_owner(asked.source, asked.range)) {
     throw Refusal("server " + std::to_string(asked.source) + " does not own all hashes " +
                   text_of(asked.range));
@@ -60,10 +82,11 @@ void ClusterState::require_ids(std::uint64_t id) const {
   if (id == 0 || id > last_migration) throw Refusal(of(id) + " never was");
 }
 
-void ClusterState::own(std::uint64_t id) {
+void ClusterState::own(std::uint64_t id, const std::string& incarnation) {
   require_ids(id);
   if (!migration || migration->id != id) throw Refusal(of(id) + " is not under way any more");
   if (migration->phase == Migration::Phase::kOwned) return;
+  require_enrolled({migration->source, incarnation});
   // Nobody points to what points on.
   if (has_unresolved(migration->source, migration->range)) {
     throw Refusal("server " + std::to_string(migration->source) +
@@ -73,11 +96,13 @@ void ClusterState::own(std::uint64_t id) {
   migration->phase = Migration::Phase::kOwned;
 }
 
-void ClusterState::complete(std::uint64_t id, const std::optional<SourceLog>& rest) {
+void ClusterState::complete(std::uint64_t id, const std::string& incarnation,
+                            const std::optional<SourceLog>& rest) {
   require_ids(id);
   if (!migration || migration->id != id) return;  // it is, and was told so
   if (migration->phase != Migration::Phase::kOwned)
     throw Refusal(of(id) + " is not owned by its target");
+  require_enrolled({migration->target, incarnation});
   if (rest) {
     unresolved.push_back({.id = id,
                           .range = migration->range,
@@ -89,10 +114,13 @@ void ClusterState::complete(std::uint64_t id, const std::optional<SourceLog>& re
   migration.reset();
 }
 
-void ClusterState::resolved(std::uint64_t id) {
+void ClusterState::resolved(std::uint64_t id, const std::string& incarnation) {
   require_ids(id);
   if (migration && migration->id == id) throw Refusal(of(id) + " is not complete");
-  std::erase_if(unresolved, [id](const Unresolved& each) { return each.id == id; });
+  const auto found = std::ranges::find(unresolved, id, &Unresolved::id);
+  if (found == unresolved.end()) return;
+  require_enrolled({found->target, incarnation});
+  unresolved.erase(found);
 }
 
 bool ClusterState::has_unresolved(ServerNumber target, hybridlog::HashRange range) const noexcept {
@@ -102,11 +130,12 @@ bool ClusterState::has_unresolved(ServerNumber target, hybridlog::HashRange rang
   });
 }
 
-void ClusterState::cancel(std::uint64_t id, std::optional<ServerNumber> source) {
+void ClusterState::cancel(std::uint64_t id, const std::optional<Asker>& source) {
+  if (source) require_enrolled(*source);
   if (id == next_id()) last_migration = id;
   require_ids(id);
   if (!migration || migration->id != id) return;
-  if (source && migration->source != *source) return;
+  if (source && migration->source != source->server) return;
   if (migration->phase == Migration::Phase::kOwned) {
     throw Refusal(of(id) + " is owned by its target: it goes on, and the range may be moved back");
   }
@@ -127,7 +156,8 @@ Json to_json(const ClusterState& state) {
     members.push_back({{"server", server},
                        {"address", member.address},
                        {"ports", member.ports},
-                       {"peer_port", member.peer_port}});
+                       {"peer_port", member.peer_port},
+                       {"incarnation", member.incarnation}});
   }
   Json migration;
   if (state.migration) {
@@ -171,7 +201,8 @@ ClusterState state_of(const Json& json) {
     state.members[each.at("server").get<ServerNumber>()] = {
         .address = each.at("address").get<std::string>(),
         .ports = each.at("ports").get<std::vector<std::uint16_t>>(),
-        .peer_port = each.at("peer_port").get<std::uint16_t>()};
+        .peer_port = each.at("peer_port").get<std::uint16_t>(),
+        .incarnation = each.value("incarnation", "")};  // an older state has none
   }
   if (const Json& each = json.at("migration"); !each.is_null()) {
     state.migration = Migration{

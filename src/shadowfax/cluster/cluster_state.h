@@ -16,7 +16,9 @@
 // A question may also come late, when who asked has died or has given it up. So a migration's id is
 // the asker's, the next one that it knows of, and is used once: a MIGRATE or BEGIN that comes after
 // the end of its migration begins nothing. A server that is there again has cancelled what it had
-// prepared: an OWN of its earlier life is refused.
+// prepared. Each of its processes has an incarnation, which it enrols and says with every change
+// that it asks for: what an earlier one asked for is refused, whenever it comes. So is an ENROL of
+// an earlier one: it says which incarnation it replaces, and that is noted no more.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +44,16 @@ struct Member {
   std::string address;               // IPv4
   std::vector<std::uint16_t> ports;  // of its workers
   std::uint16_t peer_port = 0;       // where other servers reach it
+  // Of its process, drawn at random; empty: of a time when servers had none.
+  std::string incarnation{};
 
   bool operator==(const Member&) const = default;
+};
+
+// A process that asks for a change, as the server that it is.
+struct Asker {
+  ServerNumber server = 0;
+  std::string incarnation;
 };
 
 struct Migration {
@@ -85,23 +95,35 @@ struct ClusterState {
   std::vector<Unresolved> unresolved;  // ascending ids
   std::uint64_t last_migration = 0;    // the id
 
-  // A server is there, perhaps again, and at other ports. What it had prepared is cancelled.
-  void enrol(ServerNumber server, Member member);
-  // migration: its id is next_id(). One that is prepared already, and the same: nothing changes.
-  // Throws Refusal where the id was used, another one is under way, the source does not own all of
-  // the range, or one of the two has never been there.
-  void begin(Migration migration);
+  // A server is there, perhaps again, and at other ports. What it had prepared is cancelled. One
+  // that is enrolled already: nothing changes. replaces: the incarnation that is noted of the
+  // server; empty: none. Throws Refusal where another one is.
+  void enrol(ServerNumber server, Member member, const std::string& replaces);
+  // Of a server; empty: none is noted.
+  std::string incarnation_of(ServerNumber server) const;
+
+  // All that follow throw Refusal where the incarnation is not the one that is noted of the server
+  // whose question it is, and would change something.
+
+  // Of the source. migration: its id is next_id(). One that is prepared already, and the same:
+  // nothing changes. Throws Refusal where the id was used, another one is under way, the source
+  // does not own all of the range, or one of the two has never been there.
+  void begin(Migration migration, const std::string& incarnation);
   std::uint64_t next_id() const noexcept { return last_migration + 1; }
   // Throws Refusal where it is not next_id().
   void require_next(std::uint64_t id) const;
   // All throw Refusal for a migration that was cancelled, or never was.
-  void own(std::uint64_t id);  // only what is prepared, or owned
-  // Only what is owned, or complete. rest: of one with indirections, which is unresolved then.
-  void complete(std::uint64_t id, const std::optional<SourceLog>& rest = std::nullopt);
-  void resolved(std::uint64_t id);  // only what is complete, or resolved
+  // Of the source. Only what is prepared, or owned.
+  void own(std::uint64_t id, const std::string& incarnation);
+  // Of the target. Only what is owned, or complete. rest: of one with indirections, which is
+  // unresolved then.
+  void complete(std::uint64_t id, const std::string& incarnation,
+                const std::optional<SourceLog>& rest = std::nullopt);
+  // Of the target. Only what is complete, or resolved.
+  void resolved(std::uint64_t id, const std::string& incarnation);
   // Only what is prepared, or cancelled; or next_id(), which nobody can begin any more then.
-  // source: nothing changes where the migration is another one's.
-  void cancel(std::uint64_t id, std::optional<ServerNumber> source = std::nullopt);
+  // source: nothing changes where the migration is another one's; nobody: somebody at a terminal.
+  void cancel(std::uint64_t id, const std::optional<Asker>& source = std::nullopt);
 
   // What the server points to in logs of others, of hashes of the range.
   bool has_unresolved(ServerNumber target, hybridlog::HashRange range = {}) const noexcept;
@@ -110,6 +132,7 @@ struct ClusterState {
 
  private:
   void require_ids(std::uint64_t id) const;
+  void require_enrolled(const Asker& asker) const;
 };
 
 nlohmann::json to_json(const ClusterState& state);

@@ -31,9 +31,15 @@ std::uint64_t id_of(const Json& args) {
   return args.at("id").get<std::uint64_t>();
 }
 
-std::optional<ServerNumber> source_of(const Json& args) {
+std::string incarnation_of(const Json& args) {
+  return args.at("incarnation").get<std::string>();
+}
+
+// Of a CANCEL.
+std::optional<Asker> source_of(const Json& args) {
   if (!args.contains("source")) return std::nullopt;
-  return args.at("source").get<ServerNumber>();
+  return Asker{.server = args.at("source").get<ServerNumber>(),
+               .incarnation = incarnation_of(args)};
 }
 
 Json refused(const std::string& why) {
@@ -68,7 +74,9 @@ Json MetadataServer::answer(const ClusterMessage& message) {
           state.enrol(args.at("server").get<ServerNumber>(),
                       {.address = args.at("address").get<std::string>(),
                        .ports = args.at("ports").get<std::vector<std::uint16_t>>(),
-                       .peer_port = args.at("peer_port").get<std::uint16_t>()});
+                       .peer_port = args.at("peer_port").get<std::uint16_t>(),
+                       .incarnation = incarnation_of(args)},
+                      args.at("replaces").get<std::string>());
         });
       case ClusterMessageType::kBegin:
         return changed([&](ClusterState& state) {
@@ -78,14 +86,18 @@ Json MetadataServer::answer(const ClusterMessage& message) {
                        .source = args.at("source").get<ServerNumber>(),
                        .target = args.at("target").get<ServerNumber>(),
                        .receives_from = args.at("receives_from").get<std::uint64_t>(),
-                       .indirection = args.value("indirection", false)});
+                       .indirection = args.value("indirection", false)},
+                      incarnation_of(args));
         });
       case ClusterMessageType::kOwn:
-        return changed([&](ClusterState& state) { state.own(id_of(args)); });
+        return changed([&](ClusterState& state) { state.own(id_of(args), incarnation_of(args)); });
       case ClusterMessageType::kComplete:
-        return changed([&](ClusterState& state) { state.complete(id_of(args), rest_of(args)); });
+        return changed([&](ClusterState& state) {
+          state.complete(id_of(args), incarnation_of(args), rest_of(args));
+        });
       case ClusterMessageType::kResolved:
-        return changed([&](ClusterState& state) { state.resolved(id_of(args)); });
+        return changed(
+            [&](ClusterState& state) { state.resolved(id_of(args), incarnation_of(args)); });
       case ClusterMessageType::kCancel:
         return changed([&](ClusterState& state) { state.cancel(id_of(args), source_of(args)); });
       default:

@@ -2,9 +2,9 @@
 // exhaustively: source and target may be killed at every step, checkpoints may be made at any time,
 // client and servers learn of views late, and a migration may be cancelled while its source lives.
 // Ranges without the key leave the two servers for others, which makes views as well. Messages are
-// steps of who sends them, but for an OWN that may come late, after its source has died or has
-// asked again. The metadata service loses nothing, so that its death only delays; it may refuse
-// what it cannot keep. A protocol with one thing left out must be found wrong.
+// steps of who sends them, but for an OWN and a COMPLETE that may come late, after who asked has
+// died or has asked again. The metadata service loses nothing, so that its death only delays; it
+// may refuse what it cannot keep. A protocol with one thing left out must be found wrong.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ struct Limits {
   int migrations = 2;  // of the key: there, and back again
   int others = 0;      // of ranges without it
   int cancels = 0;
-  int late = 0;      // an OWN is under way, and its source knows no answer
+  int late = 0;      // an OWN or a COMPLETE is under way, and who asked knows no answer
   int refusals = 0;  // of what the metadata service cannot keep
 };
 
@@ -41,6 +41,7 @@ enum class Broken : std::uint8_t {
   kTakesWhatIsStagedForAnother,  // migration
   kEnrolsWithWhatIsPrepared,     // a source that is there again cancels it later
   kTakesARefusalForACancel,      // of its CANCEL, by which somebody else has cancelled
+  kTakesALateComplete,           // of the target's earlier life
   // Of indirection records:
   kTruncatesWhileOthersPointIntoIt,
   kTellsBeforeACheckpoint,  // that what it pointed to is its own
@@ -74,6 +75,7 @@ struct Server {
   int view = 0;
   bool waits = false;  // it serves nothing: a range is just leaving
   bool awaits = false;
+  bool has_all = false;  // of what it awaited, and metadata has not noted that yet
   // What it was sent before it owns the key, in memory alone; 0: nothing.
   int staged_for = 0, staged = 0;
   // Its indirection records count; all has been pulled; and a checkpoint has been made since.
@@ -81,8 +83,8 @@ struct Server {
 
   bool asks() const { return !now.has && !awaits && counts && now.points; }
   auto tie() const {
-    return std::tuple(now, kept, view, waits, awaits, staged_for, staged, counts, has_pulled,
-                      is_covered);
+    return std::tuple(now, kept, view, waits, awaits, has_all, staged_for, staged, counts,
+                      has_pulled, is_covered);
   }
   bool operator<(const Server& other) const { return tie() < other.tie(); }
 };
@@ -97,8 +99,19 @@ struct Departure {
 
   bool may_cut() const { return step >= Step::kPrepared && step < Step::kOwned; }
   bool cuts() const { return step >= Step::kCut && step < Step::kOwned; }
+  bool sends() const { return has_key && step >= Step::kOwned; }
   auto tie() const { return std::tuple(step, id, has_key, given, target_life); }
   bool operator<(const Departure& other) const { return tie() < other.tie(); }
+};
+
+// What a target has asked metadata, and has no answer of.
+struct LateComplete {
+  int id = 0;  // 0: nothing
+  int life = 0;
+  bool points = false;
+
+  auto tie() const { return std::tuple(id, life, points); }
+  bool operator<(const LateComplete& other) const { return tie() < other.tie(); }
 };
 
 struct World {
@@ -114,6 +127,7 @@ struct World {
   int points_from = 0;  // who has indirection records then
   int last_id = 0;
   int late_own = 0;  // the id; 0: none is under way
+  LateComplete late_complete;
   int migrations = 0, others = 0, cancels = 0, late = 0, refusals = 0;
   int life[2] = {0, 0};
   // The client.
@@ -133,8 +147,8 @@ struct World {
   auto tie() const {
     return std::tuple(servers[0], servers[1], departures[0], departures[1], view, owners, under_way,
                       is_owned, has_key, source, is_unresolved, points_from, last_id, late_own,
-                      migrations, others, cancels, late, refusals, life[0], life[1], client_view,
-                      issued, unserved, served[0], served[1], kills);
+                      late_complete, migrations, others, cancels, late, refusals, life[0], life[1],
+                      client_view, issued, unserved, served[0], served[1], kills);
   }
   bool operator<(const World& other) const { return tie() < other.tie(); }
 };
@@ -184,11 +198,15 @@ class Search {
     const Server& owner = world.servers[world.owner()];
     const Store& other = world.servers[1 - world.owner()].now;
     // Until the new owner has taken the key, its value is what the source has.
-    const bool is_awaited =
-        world.is_arriving_at(world.owner()) && (owner.awaits || owner.view != world.view);
+    const bool is_arriving = world.is_arriving_at(world.owner());
+    const bool is_awaited = (is_arriving && (owner.awaits || owner.view != world.view)) ||
+                            (owner.awaits && world.departures[1 - world.owner()].sends());
+    // Nobody sends it; when the owner is begun again it knows to what it points.
+    const bool is_pointed_to = owner.awaits && !is_awaited && owner.now.points &&
+                               world.is_unresolved && world.points_from == world.owner();
     int value = owner.now.has ? owner.now.value : 0;
     if (is_awaited && !owner.now.has) value = other.value;
-    if (owner.asks()) value = other.in_log();
+    if (owner.asks() || (is_pointed_to && !owner.now.has)) value = other.in_log();
     require(value == done, "value " + std::to_string(value) + " of " + std::to_string(done));
     if (world.migrations == limits_.migrations && world.under_way == 0 &&
         world.issued == limits_.additions && world.unserved == 0)
@@ -207,7 +225,9 @@ class Search {
     begin(world);
     cancel(world);
     own_late(world);
-    move(world);
+    for (int source : {0, 1}) move(world, source);
+    complete(world);
+    complete_late(world);
   }
 
   template <typename Change>
@@ -275,7 +295,7 @@ class Search {
         }
       }
       at.view = next.view;
-      at.waits = false;
+      at.waits = at.has_all = false;
       at.awaits = next.is_arriving_at(server);
       at.counts = next.is_unresolved && server == next.points_from &&
                   broken_ != Broken::kForgetsWhatItPointsTo;
@@ -306,7 +326,8 @@ class Search {
     when(world.is_unresolved && !world.servers[pulls].has_pulled, world, [&](World& next) {
       Server& at = next.servers[pulls];
       const int there = next.servers[pulled].now.in_log();
-      if (there >= 0 && (!at.now.has || broken_ == Broken::kPullsOverNewerOnes)) {
+      const bool is_wanted = !at.now.has || broken_ == Broken::kPullsOverNewerOnes;
+      if (at.counts && there >= 0 && is_wanted) {  // what does not count has been pulled already
         at.now.has = true;
         at.now.value = there;
       }
@@ -323,7 +344,8 @@ class Search {
     const bool may_truncate =
         !world.is_unresolved || broken_ == Broken::kTruncatesWhileOthersPointIntoIt;
     const int other = 1 - world.owner();
-    when(may_truncate && world.under_way == 0 && world.servers[other].now.in_log() >= 0, world,
+    const bool is_still = world.under_way == 0 && world.departures[other].step == Step::kNone;
+    when(may_truncate && is_still && world.servers[other].now.in_log() >= 0, world,
          [&](World& next) {
            Store& log = next.servers[other].now;
            log.has = log.has_old = false;
@@ -346,7 +368,8 @@ class Search {
     const bool may_receive = !targets.may_cut() || broken_ == Broken::kReceivesWhileItDeparts ||
                              (targets.cuts() && broken_ == Broken::kServesTheNextView);
     // The target's checkpoint is made first: what it has of the key is of an earlier time.
-    when(world.migrations < limits_.migrations && is_free(owner) && may_receive, world,
+    const bool may_leave = is_free(owner) && !world.servers[owner].awaits;
+    when(world.migrations < limits_.migrations && may_leave && may_receive, world,
          [&](World& next) {
            ++next.migrations;
            begun(next, owner, /*has_key=*/true);
@@ -486,11 +509,12 @@ class Search {
     });
   }
 
-  void move(const World& world) {
-    if (world.under_way == 0 || !world.is_owned || !world.has_key) return;
-    const int source = world.source, target = 1 - source;
+  void move(const World& world, int source) {
+    const int target = 1 - source;
     const Departure& departure = world.departures[source];
-    const bool may_send = departure.step == Step::kOwned && world.servers[target].awaits;
+    if (!departure.sends()) return;
+    const Server& to = world.servers[target];
+    const bool may_send = departure.step == Step::kOwned && to.awaits;
     const auto sent = [&](World& next) {
       next.departures[source].step = Step::kSent;
       next.departures[source].target_life = next.life[target];
@@ -502,26 +526,60 @@ class Search {
     });
     // Taking says to which life of the target it was.
     when(may_send, world, [&](World& next) {
-      Store& to = next.servers[target].now;
-      if (!to.has || broken_ == Broken::kTakesTwice) to.value = departure.given;
-      to.has = true;
+      Store& taken = next.servers[target].now;
+      if (!taken.has || broken_ == Broken::kTakesTwice) taken.value = departure.given;
+      taken.has = true;
       sent(next);
     });
-    when(departure.step == Step::kSent, world, [&](World& next) {
-      if (departure.target_life != next.life[target]) {
-        next.departures[source].step = Step::kOwned;  // all again
-        return;
-      }
+    const bool is_of_this_life = departure.target_life == world.life[target];
+    when(departure.step == Step::kSent && !is_of_this_life, world,
+         [&](World& next) { next.departures[source].step = Step::kOwned; });  // all again
+    when(departure.step == Step::kSent && is_of_this_life && to.awaits, world, [&](World& next) {
       Server& at = next.servers[target];
       at.awaits = false;
-      if (at.now.points) {
-        at.counts = true;
-        next.is_unresolved = true;
-        next.points_from = target;
-      }
+      at.has_all = true;
+      if (at.now.points) at.counts = true;
       at.kept = at.now;
-      next.under_way = 0;
-      next.departures[source] = {};
+    });
+    // It hears from the target that metadata has noted all.
+    when(departure.id != world.under_way && !to.awaits, world,
+         [&](World& next) { next.departures[source] = {}; });
+  }
+
+  // The target tells metadata that it has all.
+  void complete(const World& world) {
+    if (world.under_way == 0) return;
+    const int target = 1 - world.source;
+    const Server& at = world.servers[target];
+    when(at.has_all, world, [&](World& next) {
+      complete_it(next, at.now.points);
+      next.departures[next.source] = {};
+    });
+    when(at.has_all && world.late < limits_.late && world.late_complete.id == 0, world,
+         [&](World& next) {
+           ++next.late;
+           next.late_complete = {
+               .id = next.under_way, .life = next.life[target], .points = at.now.points};
+         });
+  }
+
+  static void complete_it(World& next, bool points) {
+    const int target = 1 - next.source;
+    if (points) {
+      next.is_unresolved = true;
+      next.points_from = target;
+    }
+    next.under_way = 0;
+    next.servers[target].has_all = false;
+  }
+
+  void complete_late(const World& world) {
+    const LateComplete& late = world.late_complete;
+    when(late.id != 0, world, [&](World& next) {
+      const bool is_taken =
+          late.life == next.life[1 - next.source] || broken_ == Broken::kTakesALateComplete;
+      if (late.id == next.under_way && is_taken) complete_it(next, late.points);
+      next.late_complete = {};
     });
   }
 
@@ -580,6 +638,12 @@ TEST(MigrationModel, ASourceThatIsThereAgainWithWhatItHadPreparedIsFound) {
 
 TEST(MigrationModel, ARefusalThatIsTakenForACancelIsFound) {
   EXPECT_EQ(Search(Broken::kTakesARefusalForACancel, kWithLate).run(), "two owners");
+}
+
+// The target has been begun again. It does not know yet that its indirection records count, so it
+// pulls nothing, and says that it has.
+TEST(MigrationModel, ACompleteOfAnEarlierLifeIsFound) {
+  EXPECT_EQ(Search(Broken::kTakesALateComplete, kWithLate).run(), "value 0 of 1");
 }
 
 TEST(MigrationModel, ATargetThatHasACutToMakeIsFound) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <random>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -10,18 +9,9 @@
 #include "shadowfax/server/receiver.h"
 
 namespace turntable::shadowfax {
-namespace {
-
-std::string drawn_name() {
-  std::random_device random;
-  const std::uint64_t number = std::uint64_t{random()} << 32U | random();
-  return std::to_string(number);
-}
-
-}  // namespace
 
 Arrival::Arrival(hybridlog::Store& store, Checkpointer& checkpointer, CompactionGate& gate)
-    : store_(store), checkpointer_(checkpointer), gate_(gate), incarnation_(drawn_name()) {}
+    : store_(store), checkpointer_(checkpointer), gate_(gate) {}
 
 void Arrival::forget_staged() {
   staged_for_ = 0;

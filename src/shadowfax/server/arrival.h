@@ -9,13 +9,12 @@
 //   take()    : records come, the newest of a key first
 //   finish()  : all have come; a checkpoint has them, and from then on nothing more is taken
 //
-// After a crash all of it is sent again: the source knows by the incarnation.
+// After a crash all of it is sent again: the source knows by the server's incarnation.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "hybridlog/store.h"
@@ -30,8 +29,6 @@ class Arrival {
  public:
   Arrival(hybridlog::Store& store, Checkpointer& checkpointer, CompactionGate& gate);
 
-  // Of this process, drawn at random.
-  const std::string& incarnation() const noexcept { return incarnation_; }
   // The migration whose range is received.
   std::optional<std::uint64_t> id() const noexcept { return id_; }
   std::uint64_t records() const noexcept { return records_; }        // that came, since begin()
@@ -66,7 +63,6 @@ class Arrival {
   hybridlog::Store& store_;
   Checkpointer& checkpointer_;
   CompactionGate& gate_;
-  const std::string incarnation_;
   std::optional<std::uint64_t> id_;
   hybridlog::Address receives_from_ = 0;
   std::vector<hybridlog::Awaited::Addition> left_;  // to be made

@@ -2,9 +2,9 @@
 
 #include <bit>
 #include <condition_variable>
-#include <future>
 #include <memory>
 #include <optional>
+#include <random>
 #include <system_error>
 #include <utility>
 
@@ -21,6 +21,11 @@ constexpr double kMetadataSeconds = 1;
 
 std::string name_of(ServerNumber number) {
   return "server " + std::to_string(number);
+}
+
+std::string drawn_incarnation() {
+  std::random_device random;
+  return std::to_string(std::uint64_t{random()} << 32U | random());
 }
 
 std::uint64_t id_of(const Json& args) {
@@ -44,6 +49,7 @@ ClusterMember::ClusterMember(const ClusterSettings& settings, const std::string&
                              Checkpointer& checkpointer, CompactionGate& gate, Serving& serving,
                              NewerViews& newer_views, SourceLogs& logs, RangeCheck* ranges)
     : settings_(settings),
+      incarnation_(drawn_incarnation()),
       store_(store),
       serving_(serving),
       newer_views_(newer_views),
@@ -66,6 +72,7 @@ ClusterMember::ClusterMember(const ClusterSettings& settings, const std::string&
       .serving = serving,
       .metadata = metadata_,
       .number = settings.number,
+      .incarnation = incarnation_,
       .connect = [this](ServerNumber to, const Member& at) { return connect(to, at); },
       .resolve =
           [this](const std::stop_token& stop) {
@@ -88,6 +95,7 @@ ClusterMember::ClusterMember(const ClusterSettings& settings, const std::string&
                       .checkpointer = checkpointer,
                       .metadata = metadata_,
                       .number = settings.number,
+                      .incarnation = incarnation_,
                       .connect = [this](const Unresolved& what) { return connect_to_pull(what); },
                       .at_step = settings.at_step});
   answers_.emplace();
@@ -115,12 +123,11 @@ ClusterMember::~ClusterMember() {
 }
 
 void ClusterMember::enrol(const std::string& address, const std::vector<std::uint16_t>& ports) {
-  const ClusterState state = state_of(metadata_.ask(ClusterMessageType::kEnrol,
-                                                    {{"server", settings_.number},
-                                                     {"address", address},
-                                                     {"ports", ports},
-                                                     {"peer_port", peer_port_}},
-                                                    Deadline::after_seconds(kEnrolSeconds)));
+  const ClusterState state = enrolled({{"server", settings_.number},
+                                       {"incarnation", incarnation_},
+                                       {"address", address},
+                                       {"ports", ports},
+                                       {"peer_port", peer_port_}});
   for (const Unresolved& each : state.unresolved) {
     if (each.target != settings_.number) continue;
     logs_.note_begin(each.id, each.log.begin);
@@ -130,6 +137,29 @@ void ClusterMember::enrol(const std::string& address, const std::vector<std::uin
   adopt(state);
   if (state.migration && state.migration->source == settings_.number)
     departure_->resume(*state.migration, recovered);
+}
+
+// What an earlier process of this server has asked may still come, and an ENROL of it too: this one
+// says which incarnation it replaces, and looks again where that was an older one's by then.
+ClusterState ClusterMember::enrolled(Json member) {
+  const Deadline deadline = Deadline::after_seconds(kEnrolSeconds);
+  const auto ask = [&](ClusterMessageType type, const Json& args) {
+    return state_of(metadata_.ask(type, args, deadline));
+  };
+  const auto noted = [&] {
+    return ask(ClusterMessageType::kGet, Json::object()).incarnation_of(settings_.number);
+  };
+  for (std::string replaces = noted();;) {
+    member["replaces"] = replaces;
+    settings_.at_step("enrol");
+    try {
+      return ask(ClusterMessageType::kEnrol, member);
+    } catch (const Refusal&) {
+      std::string now = noted();
+      if (now == replaces) throw;
+      replaces = std::move(now);
+    }
+  }
 }
 
 ClusterState ClusterMember::look() {
@@ -208,23 +238,27 @@ void ClusterMember::received(SessionId session, const ClusterMessage& message) {
     case ClusterMessageType::kMigrate:
       return migrate(session, message);
     case ClusterMessageType::kFetch:
-      return fetches_->post([this, message, send] {
+      return fetches_->post([this, message, send](const std::stop_token&) {
         send(answer_with_records(message, [&] {
           settings_.at_step("look");
           return fetch(store_, Json::parse(message.json), message.records);
         }));
       });
     case ClusterMessageType::kPull:
-      return answers_->post([this, message, send] {
+      return answers_->post([this, message, send](const std::stop_token&) {
         send(answer_with_records(message, [&] {
           settings_.at_step("pull");
           return pulled_.answer(Json::parse(message.json));
         }));
       });
     case ClusterMessageType::kFinish:
-      return finishes_->post([this, message, send] { send(answer_to(message, answer(message))); });
+      return finishes_->post([this, message, send](const std::stop_token&) {
+        send(answer_to(message, answer(message)));
+      });
     default:
-      return answers_->post([this, message, send] { send(answer_to(message, answer(message))); });
+      return answers_->post([this, message, send](const std::stop_token&) {
+        send(answer_to(message, answer(message)));
+      });
   }
 }
 
@@ -294,16 +328,16 @@ Json ClusterMember::take(std::uint64_t id, const ClusterMessage& message) {
   if (arrival_.id() != id) return {{"complete", true}};  // meanwhile
   arrival_.take(message.records);
   settings_.at_step("taken");
-  return {{"incarnation", arrival_.incarnation()}};
+  return {{"incarnation", incarnation_}};
 }
 
 // Nobody waits while the metadata service is told: it may be slow, or gone. Meanwhile, and before
 // the mutex is had, another arrival may have begun: then this one is complete.
 Json ClusterMember::finish(std::uint64_t id, const Json& args) {
   if (!receives(id)) return {{"complete", true}};
-  if (args.at("incarnation") != arrival_.incarnation()) return {{"complete", false}};
+  if (args.at("incarnation") != incarnation_) return {{"complete", false}};
   const std::optional<SourceLog> rest = rest_of(args);
-  Json complete = {{"id", id}};
+  Json complete = {{"id", id}, {"incarnation", incarnation_}};
   settings_.at_step("finish");
   {
     const std::lock_guard lock(mutex_);
@@ -378,23 +412,32 @@ void ClusterMember::migrate(SessionId session, const ClusterMessage& message) {
   }
 }
 
-std::uint64_t ClusterMember::migrate(ServerNumber to, double share, double sample_s,
-                                     bool indirection, Deadline deadline) {
+ClusterMember::Begun ClusterMember::begin_to_migrate(ServerNumber to, double share, double sample_s,
+                                                     bool indirection) {
   const ClusterState state = look();
   if (!state.members.contains(to)) throw Refusal(name_of(to) + " has never been there");
   const auto range = state.view.share_of(settings_.number, share);
   if (!range) throw Refusal(name_of(settings_.number) + " owns nothing");
   const auto begun = std::make_shared<std::promise<Json>>();
+  Begun answer = begun->get_future();
   departure_->begin({.id = state.next_id(),
                      .range = *range,
                      .target = to,
                      .sample_s = sample_s,
                      .indirection = indirection},
                     [begun](const Json& json) { begun->set_value(json); });
-  std::future<Json> answer = begun->get_future();
-  if (answer.wait_until(deadline.time_point()) != std::future_status::ready)
-    throw NoAnswer("the migration to " + name_of(to) + " does not begin");
-  const Json json = answer.get();
+  return answer;
+}
+
+std::uint64_t ClusterMember::id_when_begun(Begun begun, Deadline deadline) {
+  if (begun.wait_until(deadline.time_point()) != std::future_status::ready)
+    throw NoAnswer("the migration does not begin in time");
+  Json json;
+  try {
+    json = begun.get();
+  } catch (const std::future_error&) {  // its thread had not come to it
+    throw Refusal("the server is ending");
+  }
   if (json.contains("refused")) throw Refusal(json.at("refused").get<std::string>());
   return json.at("id").get<std::uint64_t>();
 }

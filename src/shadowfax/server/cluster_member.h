@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -74,15 +75,23 @@ class ClusterMember {
   ClusterMember& operator=(const ClusterMember&) = delete;
 
   using Json = nlohmann::json;
+  // Of a migration: {"id"} once it has begun, or {"refused": why}, also when the server ends
+  // before.
+  using Begun = std::future<Json>;
+  // Waits for it; the member may have ended. Throws Refusal; NoAnswer at the deadline.
+  static std::uint64_t id_when_begun(Begun begun, Deadline deadline);
 
   std::uint16_t peer_port() const noexcept { return peer_port_; }
   ServerNumber number() const noexcept { return settings_.number; }
 
   // Gives another server a share of this one's first range (View::share_of), of which hot keys are
-  // sought for so long before, with indirections or without (Departure::Order). Waits until it has
-  // begun, and returns its id. Throws Refusal; NoAnswer at the deadline.
+  // sought for so long before, with indirections or without (Departure::Order). Throws Refusal;
+  // NoAnswer of the metadata service.
+  Begun begin_to_migrate(ServerNumber to, double share, double sample_s, bool indirection);
   std::uint64_t migrate(ServerNumber to, double share, double sample_s, bool indirection,
-                        Deadline deadline);
+                        Deadline deadline) {
+    return id_when_begun(begin_to_migrate(to, share, sample_s, indirection), deadline);
+  }
   // Pulls what this server points to in logs of others. Throws NoAnswer at the deadline.
   void resolve(Deadline deadline);
   // What it does: {"number", "view", "receives", "records", "departure", "fetched": keys' records
@@ -103,6 +112,7 @@ class ClusterMember {
   using SessionId = messages::SessionListener::SessionId;
 
   void enrol(const std::string& address, const std::vector<std::uint16_t>& ports);
+  ClusterState enrolled(Json member);
   void adopt(const ClusterState& state);
   void end_cut(const ClusterState* owned);
   void serve(const ClusterState& state);  // with the mutex
@@ -124,6 +134,7 @@ class ClusterMember {
   std::unique_ptr<Asking> connect_to_pull(const Unresolved& what);
 
   const ClusterSettings settings_;
+  const std::string incarnation_;  // of this process, drawn at random
   hybridlog::Store& store_;
   Serving& serving_;
   NewerViews& newer_views_;

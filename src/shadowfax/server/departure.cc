@@ -37,6 +37,10 @@ constexpr std::uint32_t kMostFurtherBits = 6;
 // This server is ending: everything stays as it is.
 struct Stopped {};
 
+std::string way_of(const Departure::Order& order) {
+  return Json{{"sample_s", order.sample_s}, {"indirection", order.indirection}}.dump();
+}
+
 }  // namespace
 
 Departure::Departure(Place place) : place_(std::move(place)) {}
@@ -65,8 +69,7 @@ void Departure::note(const char* step) {
   place_.at_step(step);
 }
 
-void Departure::start(const Migration& asked, std::vector<OnBegun> asks,
-                      std::function<void(const std::stop_token&)> work) {
+void Departure::start(const Order& asked, std::vector<OnBegun> asks, TaskThread::Task work) {
   if (is_busy_.exchange(true)) throw Refusal("a migration from this server is under way");
   {
     const std::lock_guard lock(mutex_);
@@ -74,17 +77,17 @@ void Departure::start(const Migration& asked, std::vector<OnBegun> asks,
     if (!before.is_null()) before_.push_back(std::move(before));
     if (before_.size() >= kMostTold) before_.pop_front();
     asked_ = asked;
-    has_begun_ = asks.empty();
+    is_resumed_ = has_begun_ = asks.empty();
     asks_ = std::move(asks);
   }
-  thread_ = std::jthread([this, work = std::move(work)](const std::stop_token& stop) {
+  thread_.post([this, work = std::move(work)](const std::stop_token& stop) {
     std::string why = "the server is ending";
     try {
       const CompactionGate::Closed closed(place_.gate);
       work(stop);
     } catch (const Stopped&) {
     } catch (const std::exception& error) {
-      why = error.what();
+      if (!stop.stop_requested()) why = error.what();
       std::fprintf(stderr, "hlserver: the migration: %s\n", error.what());
       const std::lock_guard lock(mutex_);
       status_["why"] = why;
@@ -99,7 +102,12 @@ void Departure::start(const Migration& asked, std::vector<OnBegun> asks,
 bool Departure::is_asked_again(const Order& order, const OnBegun& begun) {
   {
     const std::lock_guard lock(mutex_);
-    if (!asked_ || !order.is_for(*asked_)) return false;
+    if (!asked_ || !order.is_for_migration_of(*asked_)) return false;
+    if (!is_resumed_ && order != *asked_) {
+      throw Refusal("migration " + std::to_string(order.id) + " was asked for with " +
+                    way_of(*asked_) + ", and is now with " + way_of(order) +
+                    "; expected the same: it goes on as it was asked for first");
+    }
     if (!has_begun_) {
       asks_.push_back(begun);
       return true;
@@ -134,8 +142,7 @@ void Departure::begin(const Order& order, const OnBegun& begun) {
                                 " s; expected 0 to " + std::to_string(kMostSampleSeconds));
   }
   if (is_asked_again(order, begun)) return;
-  const Migration asked{.id = order.id, .range = order.range, .target = order.target};
-  start(asked, {begun}, [this, order](const std::stop_token& stop) {
+  start(order, {begun}, [this, order](const std::stop_token& stop) {
     const Migration migration = prepare(order, stop);
     tell_begun(migration.id);
     run(migration, order, stop);
@@ -144,7 +151,8 @@ void Departure::begin(const Order& order, const OnBegun& begun) {
 
 // What is served by now has records as well, which no checkpoint may ever have.
 void Departure::resume(const Migration& migration, Address recovered) {
-  start(migration, {}, [this, migration, recovered](const std::stop_token& stop) {
+  const Order asked{.id = migration.id, .range = migration.range, .target = migration.target};
+  start(asked, {}, [this, migration, recovered](const std::stop_token& stop) {
     note("resumed");
     {
       const std::lock_guard lock(mutex_);
@@ -176,6 +184,7 @@ Migration Departure::prepare(const Order& order, const std::stop_token& stop) {
   try {
     place_.metadata.ask(ClusterMessageType::kBegin,
                         {{"id", migration.id},
+                         {"incarnation", place_.incarnation},
                          {"first", order.range.first},
                          {"last", order.range.last},
                          {"source", place_.number},
@@ -204,7 +213,9 @@ void Departure::run(const Migration& migration, const Order& order, const std::s
     std::vector<std::uint64_t> hot;
     if (order.sample_s > 0) hot = sample(order, made.cut, stop);
     end = cut(migration, hot, stop);
-    owned = state_of(ask_metadata(ClusterMessageType::kOwn, {{"id", migration.id}}, stop));
+    owned =
+        state_of(ask_metadata(ClusterMessageType::kOwn,
+                              {{"id", migration.id}, {"incarnation", place_.incarnation}}, stop));
   } catch (const std::exception& error) {
     owned = cancel(migration.id, error.what(), stop);
   }
@@ -296,7 +307,9 @@ std::optional<ClusterState> Departure::cancel(std::uint64_t id, const std::strin
   }
   for (;;) {
     try {
-      ask_metadata(ClusterMessageType::kCancel, {{"id", id}, {"source", place_.number}}, stop);
+      ask_metadata(ClusterMessageType::kCancel,
+                   {{"id", id}, {"source", place_.number}, {"incarnation", place_.incarnation}},
+                   stop);
       return std::nullopt;
     } catch (const Refusal& refusal) {
       ClusterState now = state_of(ask_metadata(ClusterMessageType::kGet, Json::object(), stop));

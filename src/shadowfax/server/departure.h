@@ -21,13 +21,13 @@
 #include <optional>
 #include <stop_token>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "shadowfax/cluster/asking.h"
 #include "shadowfax/server/checkpointer.h"
 #include "shadowfax/server/compaction_gate.h"
 #include "shadowfax/server/serving.h"
+#include "shadowfax/server/task_thread.h"
 
 namespace turntable::shadowfax {
 
@@ -42,6 +42,7 @@ class Departure {
     Serving& serving;
     Asking& metadata;
     ServerNumber number;
+    std::string incarnation;  // of the server's process
     // A connection to another server, which nobody else has.
     std::function<std::unique_ptr<Asking>(ServerNumber to, const Member& at)> connect;
     // Waits until this server points to nothing in logs of others. False: it was stopped, or who
@@ -70,14 +71,17 @@ class Departure {
     // Of what the device has it is sent where it is, if the target's index allows that.
     bool indirection = false;
 
-    bool is_for(const Migration& migration) const noexcept {
-      return id == migration.id && range == migration.range && target == migration.target;
+    bool operator==(const Order&) const = default;
+    // However it is to be done.
+    bool is_for_migration_of(const Order& other) const noexcept {
+      return id == other.id && range == other.range && target == other.target;
     }
   };
   // Is told {"id"}, or {"refused": why}, and then another one may begin; by any thread.
   using OnBegun = std::function<void(const nlohmann::json&)>;
   // Who has not heard that his migration has begun may ask for it again: it is not begun once more.
-  // Throws Refusal while another one is under way, and where the target is this server;
+  // Any thread. Throws Refusal while another one is under way, where it is asked for again and is
+  // to be done in another way, and where the target is this server;
   // std::invalid_argument.
   void begin(const Order& order, const OnBegun& begun);
   // It may make checkpoints yet. They would wait for a range that arrives meanwhile, and its
@@ -95,9 +99,8 @@ class Departure {
   static constexpr std::size_t kMostTold = 1000;
 
  private:
-  // asks: who asks for it; nobody: it has begun before.
-  void start(const Migration& asked, std::vector<OnBegun> asks,
-             std::function<void(const std::stop_token&)> work);
+  // asks: who asks for it; nobody: it has begun before, and nobody knows what was asked for.
+  void start(const Order& asked, std::vector<OnBegun> asks, TaskThread::Task work);
   bool is_asked_again(const Order& order, const OnBegun& begun);
   void tell_begun(std::uint64_t id);
   std::vector<OnBegun> take_refused();
@@ -133,10 +136,10 @@ class Departure {
   mutable std::mutex mutex_;  // of what follows
   nlohmann::json status_;
   std::deque<nlohmann::json> before_;
-  std::optional<Migration> asked_;  // the last one, unless it was refused
-  bool has_begun_ = false;
+  std::optional<Order> asked_;  // the last one, unless it was refused
+  bool is_resumed_ = false, has_begun_ = false;
   std::vector<OnBegun> asks_;  // until it has
-  std::jthread thread_;        // last: it uses the others
+  TaskThread thread_;          // last: it uses the others
 };
 
 }  // namespace turntable::shadowfax

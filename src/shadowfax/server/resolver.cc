@@ -117,7 +117,8 @@ void Resolver::resolve(const Unresolved& what, const std::stop_token& stop) {
   place_.at_step("resolved");
   if (!place_.checkpointer.wait_for_one(stop)) throw Stopped();
   place_.at_step("covered");
-  place_.metadata.ask(ClusterMessageType::kResolved, {{"id", what.id}},
+  place_.metadata.ask(ClusterMessageType::kResolved,
+                      {{"id", what.id}, {"incarnation", place_.incarnation}},
                       Deadline::after_seconds(kLookSeconds), {}, stop);
   place_.at_step("told");
   const std::lock_guard lock(mutex_);

@@ -34,6 +34,7 @@ class Resolver {
     Checkpointer& checkpointer;
     Asking& metadata;
     ServerNumber number;
+    std::string incarnation;  // of the server's process
     // A connection to where the source is now, which nobody else has, nor another of these. Throws
     // NoAnswer, Refusal.
     std::function<std::unique_ptr<Asking>(const Unresolved&)> connect;

@@ -183,13 +183,18 @@ Json ServerNode::migrate(const Json& args) {
   const auto to = static_cast<ServerNumber>(arguments.integer("to", 0, kMaxNumber));
   const double share = arguments.number("share", 0, 1);
   const double sample_s = arguments.number("sample_s", 0, kMostSampleS);
-  const std::lock_guard lock(mutex_);
-  require_serving("migrate");
+  const bool indirection = arguments.boolean("indirection");
+  // Others' commands do not wait for it: one of them may end the server.
+  const auto begin = [&] {
+    const std::lock_guard lock(mutex_);
+    require_serving("migrate");
+    return require_member("migrate").begin_to_migrate(to, share, sample_s, indirection);
+  };
   try {
-    const std::uint64_t id =
-        require_member("migrate").migrate(to, share, sample_s, arguments.boolean("indirection"),
-                                          Deadline::after_seconds(kMigrationBeginsS));
-    return {{"id", id}};
+    const auto deadline = Deadline::after_seconds(kMigrationBeginsS);
+    return {{"id", ClusterMember::id_when_begun(begin(), deadline)}};
+  } catch (const CommandError&) {
+    throw;
   } catch (const std::runtime_error& error) {
     throw CommandError("unavailable", std::string("hlserver-node migrate: ") + error.what());
   }

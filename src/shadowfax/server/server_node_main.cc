@@ -31,6 +31,7 @@ int run(int argc, char** argv) {
   control.on("sums", [&](const Json& args) { return node.sums(args); });
   control.on("stats", [&](const Json& args) { return node.stats(args); });
   control.on("stop", [&](const Json& args) { return node.stop(args); });
+  control.on_shutdown([&] { node.stop(Json::object()); });  // a migration may wait for its begin
   control.run();
   return 0;
 }

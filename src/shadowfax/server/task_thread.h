@@ -18,8 +18,11 @@ class TaskThread {
   TaskThread(const TaskThread&) = delete;
   TaskThread& operator=(const TaskThread&) = delete;
 
-  // Any thread. The task throws nothing.
-  void post(std::function<void()> task) {
+  // Throws nothing. stop: is asked for when the thread is to end.
+  using Task = std::function<void(const std::stop_token& stop)>;
+
+  // Any thread.
+  void post(Task task) {
     {
       const std::lock_guard lock(mutex_);
       tasks_.push_back(std::move(task));
@@ -32,17 +35,17 @@ class TaskThread {
     std::unique_lock lock(mutex_);
     while (changed_.wait(lock, stop, [this] { return !tasks_.empty(); }) &&
            !stop.stop_requested()) {
-      const std::function<void()> task = std::move(tasks_.front());
+      const Task task = std::move(tasks_.front());
       tasks_.pop_front();
       lock.unlock();
-      task();
+      task(stop);
       lock.lock();
     }
   }
 
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::deque<std::function<void()>> tasks_;
+  std::deque<Task> tasks_;
   std::jthread thread_;  // last: it uses the others
 };
 

@@ -19,6 +19,7 @@
 #include "common/clock.h"
 #include "common/errno_error.h"
 #include "common/schedstat.h"
+#include "net/who_makes_room.h"
 
 namespace turntable::shadowfax {
 namespace {
@@ -251,17 +252,10 @@ void Worker::accept() {
   }
 }
 
-// A flood from one address pushes out nobody of another one; nor, as long as it says nothing, a
-// client of its own address that has begun to prove itself.
 void Worker::make_room() {
-  const auto of_its_address = [this](const Opened& each) {
-    return std::ranges::count(unopened_, each.from, &Opened::from);
-  };
-  const in_addr_t from = std::ranges::max_element(unopened_, {}, of_its_address)->from;
-  auto goes = std::ranges::find_if(unopened_, [&](const Opened& each) {
-    return each.from == from && !connections_.at(each.fd)->has_spoken();
+  const auto goes = net::who_makes_room(unopened_, &Opened::from, [this](const Opened& each) {
+    return connections_.at(each.fd)->has_spoken();
   });
-  if (goes == unopened_.end()) goes = std::ranges::find(unopened_, from, &Opened::from);
   counts_.refuse(OpeningRefusal::kCrowded, "too many clients open their sessions at once");
   close(*connections_.at(goes->fd));
 }
