@@ -17,7 +17,8 @@ constexpr const char* kBytes = "$COUNTER_SPEC_BYTES";
 
 bool DirectData::has(const std::string& field) const {
   return (table_.has_counter() && field.starts_with(kCounterPrefix)) ||
-         (table_.meter_unit() && field.starts_with(kMeterPrefix));
+         (table_.meter_unit() && field.starts_with(kMeterPrefix)) ||
+         schema_.cell_field(field) != nullptr;
 }
 
 void DirectData::put(const nlohmann::json& data, Table::Words& words) const {
@@ -26,6 +27,8 @@ void DirectData::put(const nlohmann::json& data, Table::Words& words) const {
     if (!has(field)) continue;
     if (field.starts_with(kCounterPrefix)) {
       put_count(field, value, words);
+    } else if (schema_.cell_field(field) != nullptr) {
+      put_cell(*schema_.cell_field(field), value, words);
     } else {
       has_limits = true;
     }
@@ -37,6 +40,13 @@ void DirectData::put_count(const std::string& field, const nlohmann::json& value
                            Table::Words& words) const {
   words[field == kPackets ? 1 : 2] =
       static_cast<std::uint64_t>(parse_value(value, 64, "table " + schema_.name + ", " + field));
+}
+
+void DirectData::put_cell(const DataSchema& field, const nlohmann::json& value,
+                          Table::Words& words) const {
+  const std::string what = "table " + schema_.name + ", " + field.name;
+  words[table_.cell_start() + static_cast<std::size_t>(field.word)] =
+      static_cast<std::uint64_t>(parse_value(value, field.width, what));
 }
 
 void DirectData::put_limits(const nlohmann::json& data, Table::Words& words) const {
@@ -62,6 +72,10 @@ nlohmann::json DirectData::all(std::uint32_t entry) const {
     const MeterCell cell = table_.meter(entry);
     result.update(written_limits(*table_.meter_unit(),
                                  cell.is_limited != 0 ? std::optional(cell.limits) : std::nullopt));
+  }
+  for (const DataSchema& field : schema_.cell) {
+    result[field.name] =
+        table_.words(entry)[table_.cell_start() + static_cast<std::size_t>(field.word)];
   }
   return result;
 }

@@ -154,8 +154,7 @@ Table::Words EntryCodec::words(const nlohmann::json& update, bool for_default) c
   if (schema_.is_indirect()) return named(update);
   const std::size_t number = action_of(update, for_default);
   const ActionSchema& action = schema_.actions[number];
-  Table::Words words(table_.stride());
-  words[0] = number;
+  Table::Words words = table_.completed({number});
   const std::vector<std::string> names = names_of(action.data);
   std::vector<bool> given(names.size());
   const std::string where = (schema_.has_actions() ? "of action " + action.name + " in table "

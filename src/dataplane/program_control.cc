@@ -286,15 +286,18 @@ nlohmann::json ProgramControl::register_write(const nlohmann::json& args) {
   return RegisterCodec(schema, register_of(schema)).write(args);
 }
 
-// Without "table": every register of the program.
+// Without "table": every register of the program, those of entries too.
 nlohmann::json ProgramControl::register_clear(const nlohmann::json& args) {
   if (args.contains("table")) {
     const TableSchema& schema = resolve(args);
     return RegisterCodec(schema, register_of(schema)).clear(args);
   }
-  for (const auto& [name, cells] : registers_) {
-    for (std::uint32_t index = 0; index < cells->size(); ++index) cells->reset(index);
+  for (const TableSchema& schema : schemas_) {
+    if (schema.type != "Register") continue;
+    RegisterArray& cells = register_of(schema);
+    for (std::uint32_t index = 0; index < cells.size(); ++index) cells.reset(index);
   }
+  for (const auto& [name, table] : tables_) table->clear_registers();
   return nlohmann::json::object();
 }
 

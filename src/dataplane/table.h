@@ -1,8 +1,9 @@
 // A match-action table: an index that finds entry numbers, and the entries themselves.
 //
 // An entry is a run of 64-bit words: [0] the action's number, then packets and bytes if the table
-// has a direct counter, a MeterCell if it has a direct meter, and the action's data, each parameter
-// in one word (two if wider than 64 bits, low half first). Entry 0 is the default entry; it exists
+// has a direct counter, a MeterCell if it has a direct meter, a word for each field of the cell if it
+// has a direct register, and the action's data, each parameter in one word (two if wider than 64
+// bits, low half first). Entry 0 is the default entry; it exists
 // always, so that a lookup never has to branch on a missing entry.
 #pragma once
 
@@ -27,9 +28,11 @@ inline constexpr std::uint32_t kOfGroup = 1;
 struct DirectExterns {
   bool counter = false;
   std::optional<MeterUnit> meter = std::nullopt;
+  std::vector<std::uint64_t> cell = {};  // what a direct register's cell is at first, by field
 
-  constexpr std::size_t meter_start() const { return counter ? 3 : 1; }
-  constexpr std::size_t data_start() const { return meter_start() + (meter ? kMeterWords : 0); }
+  std::size_t meter_start() const { return counter ? 3 : 1; }
+  std::size_t cell_start() const { return meter_start() + (meter ? kMeterWords : 0); }
+  std::size_t data_start() const { return cell_start() + cell.size(); }
 };
 
 // One entry as generated code sees it. Valid until the next control-plane change.
@@ -51,6 +54,7 @@ class Entry {
   }
 
   const std::uint64_t* words() const noexcept { return words_; }
+  std::uint64_t* words_from(int first) const noexcept { return words_ + first; }
 
   // The table has a direct meter, of which `Start` is the first word.
   template <int Start>
@@ -79,7 +83,7 @@ class Table {
   Table(MatchIndex& index, std::uint32_t capacity, int data_words, DirectExterns direct)
       : index_(index),
         capacity_(capacity),
-        direct_(direct),
+        direct_(std::move(direct)),
         stride_(static_cast<std::size_t>(data_words) + data_start()),
         pool_(stride_),
         initial_default_(stride_),
@@ -91,8 +95,14 @@ class Table {
   std::uint32_t size() const noexcept { return size_; }
   bool has_counter() const noexcept { return direct_.counter; }
   std::optional<MeterUnit> meter_unit() const noexcept { return direct_.meter; }
+  bool has_register() const noexcept { return !direct_.cell.empty(); }
+  std::size_t cell_start() const noexcept { return direct_.cell_start(); }
   std::size_t data_start() const noexcept { return direct_.data_start(); }
   std::size_t stride() const noexcept { return stride_; }
+
+  // An entry's words, of which there may be fewer: with all of them, and a direct register's cell as
+  // it is at first.
+  Words completed(Words words) const;
 
   // Control plane. `words` are as laid out above and have `stride` words.
   std::uint32_t find(const Match& match) const { return index_.find(match); }
@@ -127,6 +137,7 @@ class Table {
   std::vector<std::uint32_t> entries() const;  // in use, without the default entry
   void clear_counters();
   void clear_meters();  // none has limits any more
+  void clear_registers();  // every cell is what it was at first
   // From now on; the table is empty. Counted where entries come and go, so that whatever undoes a
   // change undoes the count.
   void count_names() { counts_names_ = true; }
@@ -142,6 +153,7 @@ class Table {
  private:
   using Name = std::pair<std::uint64_t, std::uint64_t>;  // an entry's first two words
 
+  void put_first_cell(std::uint64_t* words) const;
   Name name_of(std::uint32_t entry) const { return {words(entry)[0], words(entry)[1]}; }
   void count_name(std::uint32_t entry);
   void uncount_name(std::uint32_t entry);
@@ -176,7 +188,8 @@ class IndexedTable final : public Table {
  public:
   template <class... IndexArgs>
   IndexedTable(std::uint32_t capacity, int data_words, DirectExterns direct, IndexArgs&&... args)
-      : Table(index_, capacity, data_words, direct), index_(std::forward<IndexArgs>(args)...) {}
+      : Table(index_, capacity, data_words, std::move(direct)),
+        index_(std::forward<IndexArgs>(args)...) {}
 
   template <class Key>
   Lookup lookup(const Key& key) noexcept {
@@ -199,7 +212,8 @@ class NoIndex final : public MatchIndex {
 
 class KeylessTable final : public Table {
  public:
-  KeylessTable(int data_words, DirectExterns direct) : Table(index_, 0, data_words, direct) {}
+  KeylessTable(int data_words, DirectExterns direct)
+      : Table(index_, 0, data_words, std::move(direct)) {}
   Lookup lookup() noexcept { return {entry(kNoEntry), false}; }
 
  private:

@@ -14,6 +14,7 @@ from typing import Any
 from p4soft.check import types
 from p4soft.check.sizes import check_size
 from p4soft.check.symbols import InstanceSymbol, Scope, Symbol, ValueSetSymbol
+from p4soft.check.tables import implementation_of
 from p4soft.errors import P4Error, Position, unsupported
 from p4soft.frontend import syntax
 
@@ -45,6 +46,15 @@ _METER_WORDS = 8  # kMeterWords of src/dataplane/meter.h
 _COUNTER_WORDS = 2
 
 
+def cell_fields(cell: types.Type) -> list[tuple[str, types.Type]]:
+    """The one or two values of a register's cell: name ('f1' for a plain value, as in the SDE) and
+    type.
+    """
+    if isinstance(cell, types.Composite):
+        return list(cell.fields.items())
+    return [("f1", cell)]
+
+
 @dataclass(eq=False)
 class TableInstance:
     path: str
@@ -52,6 +62,7 @@ class TableInstance:
     block: BlockInstance
     counter: ExternInstance | None = None  # its DirectCounter
     meter: ExternInstance | None = None  # its DirectMeter
+    register: ExternInstance | None = None  # its DirectRegister
     implementation: ExternInstance | None = None  # an ActionProfile or ActionSelector
     size: int | None = None  # where the program gives one
     identifier: str = ""
@@ -68,9 +79,15 @@ class TableInstance:
         return 1 + (_COUNTER_WORDS if self.counter else 0)
 
     @property
+    def cell_start(self) -> int:
+        """The first word of an entry's cell of a direct register."""
+        return self.meter_start + (_METER_WORDS if self.meter else 0)
+
+    @property
     def data_start(self) -> int:
         """The first word of an entry's action data (src/dataplane/table.h)."""
-        return self.meter_start + (_METER_WORDS if self.meter else 0)
+        cell = self.register and self.register.type.arguments[0]
+        return self.cell_start + (len(cell_fields(cell)) if cell else 0)
 
 
 @dataclass(eq=False)
@@ -300,7 +317,8 @@ class Elaborator:
             check_size(table.size, "a table", size.value.position)
         table.counter = self._direct(table, "counters")
         table.meter = self._direct(table, "meters")
-        implementation = declaration.property("implementation")
+        table.register = self._direct(table, "registers")
+        implementation = implementation_of(declaration)
         if implementation is not None:
             assert isinstance(implementation.value, syntax.Name)
             table.implementation = self.resolve(implementation.value.symbol, block)

@@ -281,12 +281,12 @@ CASES: dict[str, tuple[str, str]] = {
         program(local="table t { key = { /*^*/hdr.data.a: exakt; } actions = { NoAction; } }"),
         "match kind 'exakt' is not declared; did you mean 'exact'?",
     ),
-    "match kind of algorithmic TCAM": (
+    "match kind of the program": (
         program(
-            local="table t { key = { /*^*/hdr.data.a: atcam_partition_index; }"
-            " actions = { NoAction; } }"
+            top="match_kind { fuzzy }\n",
+            local="table t { key = { /*^*/hdr.data.a: fuzzy; } actions = { NoAction; } }",
         ),
-        "match kind 'atcam_partition_index' is not supported by p4soft; supported: exact, lpm",
+        "match kind 'fuzzy' is not supported by p4soft; supported: exact, lpm",
     ),
     "wide range": (
         program(local="table t { key = { /*^*/hdr.data.c: range; } actions = { NoAction; } }"),
@@ -364,8 +364,8 @@ CASES: dict[str, tuple[str, str]] = {
         "the size of a table is MeterType_t; expected bit<W> or int<W>",
     ),
     "unknown property": (
-        program(local=TABLE % "/*^*/idle_timeout = true;"),
-        "table property 'idle_timeout' is not supported by p4soft; supported: key, actions",
+        program(local=TABLE % "/*^*/psa_idle_timeout = true;"),
+        "table property 'psa_idle_timeout' is not supported by p4soft; supported: key, actions",
     ),
     "case of no action": (
         program("switch (t.apply().action_run) { /*^*/copy: { } }", local=TABLE % ""),
@@ -756,22 +756,15 @@ SELECTOR = (
 # Everything of tna.p4 that p4soft does not translate: an instance is the error.
 UNSUPPORTED_EXTERNS = {
     "SelectorAction": f"SelectorAction({SELECTOR}) /*^*/x;",
-    "DirectRegisterAction": (
-        "DirectRegisterAction<bit<8>, bit<8>>(DirectRegister<bit<8>>()) /*^*/x;"
-    ),
     "Lpf": "Lpf<bit<32>, bit<8>>(4) /*^*/x;",
     "DirectLpf": "DirectLpf<bit<32>>() /*^*/x;",
     "DirectWred": "DirectWred<bit<32>>(1, 0) /*^*/x;",
     "MathUnit": (
         "MathUnit<bit<32>>(false, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}) /*^*/x;"
     ),
-    "Atcam": "Atcam(4) /*^*/x;",
-    "Alpm": "Alpm(4) /*^*/x;",
     "ParserCounter": "ParserCounter() /*^*/x;",
     "ParserPriority": "ParserPriority() /*^*/x;",
     "Wred": "Wred<bit<32>, bit<8>>(4, 1, 0) /*^*/x;",
-    "DirectRegister": "DirectRegister<bit<32>>() /*^*/x;",
-    "RegisterParam": "RegisterParam<bit<32>>(7) /*^*/x;",
 }
 
 

@@ -40,6 +40,7 @@ class BlockState:
         self.action: syntax.Action | None = None  # being emitted
         self.saved_places: dict[syntax.Expression, str] = {}  # l-values that were evaluated before
         self.result = ""  # the variable that `return` hands over; "": nothing
+        self.in_register_action = False  # its body is being emitted
         self.in_parser = block is not None and isinstance(block.declaration, syntax.Parser)
         parameters = block.declaration.parameters if block else []
         self.frame_symbols = {parameter.symbol for parameter in parameters}

@@ -14,6 +14,7 @@ from p4soft.emit.block import BlockEmitter
 from p4soft.emit.cpp_types import from_raw
 from p4soft.emit.externs.base import control_name
 from p4soft.emit.externs.meters import unit_text
+from p4soft.emit.externs.registers import initial_words
 from p4soft.emit.text import Lines
 from p4soft.frontend import syntax
 
@@ -38,7 +39,7 @@ def keys_of(table: syntax.Table) -> list[Key]:
     offset = 0
     for key in table.match_keys:
         width = types.width_of(types.underlying(key.expression.type)) or 0  # type: ignore[arg-type]
-        keys.append(Key(key.match_kind, offset, width))
+        keys.append(Key(key.matches, offset, width))
         offset += width
     return keys
 
@@ -168,6 +169,9 @@ def _direct_externs(table: TableInstance) -> str:
     fields = [".counter = true"] if table.counter else []
     if table.meter is not None:
         fields.append(f".meter = {unit_text(table.meter)}")
+    if table.register is not None:
+        words = ", ".join(f"{word:#x}" for word in initial_words(table.register))
+        fields.append(f".cell = {{{words}}}")
     return f"{{{', '.join(fields)}}}"
 
 

@@ -10,12 +10,17 @@ from p4soft.emit.bfrt.documents import Document, bits_type
 from p4soft.emit.bfrt.match_tables import port_metadata, table, value_set
 from p4soft.emit.bfrt.meters import meter
 from p4soft.emit.bfrt.profiles import profile, selector
-from p4soft.emit.bfrt.registers import register
+from p4soft.emit.bfrt.registers import register, register_param
 from p4soft.emit.externs.deparsers import digest_fields
 
 _FIRST_TABLE_ID = 0x0200_0001
 _FIRST_FILTER_ID = 0x0B00_0001
-_OF_CELLS = {"Counter": counter, "Register": register, "Meter": meter}
+_OF_CELLS = {
+    "Counter": counter,
+    "Register": register,
+    "RegisterParam": register_param,
+    "Meter": meter,
+}
 _OF_ACTIONS = {"ActionProfile": profile, "ActionSelector": selector}
 
 

@@ -15,6 +15,7 @@ from p4soft.emit.bfrt.documents import (
 )
 from p4soft.emit.bfrt.meters import BYTE_COUNT_ADJUST, meter_data
 from p4soft.emit.bfrt.profiles import named_member
+from p4soft.emit.bfrt.registers import register_data
 from p4soft.emit.naming import expression_text
 from p4soft.emit.port_metadata import PORT_BITS, PORTS
 from p4soft.emit.tables import size_of
@@ -22,7 +23,13 @@ from p4soft.frontend import syntax
 
 _PRIORITY_ID = 65537
 _PORT_ID, _DEFAULT_FIELD_ID = 65575, 65576  # of port metadata
-_MATCH_TYPES = {"exact": "Exact", "lpm": "LPM", "ternary": "Ternary", "range": "Range"}
+_MATCH_TYPES = {
+    "exact": "Exact",
+    "lpm": "LPM",
+    "ternary": "Ternary",
+    "range": "Range",
+    "atcam_partition_index": "ATCAM",
+}
 
 
 def table(pipe: str, instance: TableInstance) -> Document:
@@ -58,6 +65,10 @@ def _direct_externs(instance: TableInstance) -> tuple[list[Document], list[str],
     if instance.meter is not None:
         data += meter_data(instance.meter)
         attributes.append(BYTE_COUNT_ADJUST)
+    if instance.register is not None:
+        parameters = [len(action.symbol.data) for action in instance.declaration.actions]
+        data += register_data(instance.register, first_id=1 + max(parameters))
+        operations.append("SyncRegisters")
     return data, operations, attributes
 
 

@@ -14,7 +14,13 @@ from p4soft.emit.externs.hashes import Hash, Polynomial
 from p4soft.emit.externs.meters import DirectMeter, Meter, Random
 from p4soft.emit.externs.packets import PacketIn, PacketOut
 from p4soft.emit.externs.profiles import ActionProfile, ActionSelector
-from p4soft.emit.externs.registers import Register, RegisterAction
+from p4soft.emit.externs.registers import (
+    DirectRegister,
+    DirectRegisterAction,
+    Register,
+    RegisterAction,
+    RegisterParam,
+)
 from p4soft.errors import Position, unsupported
 
 EXTERNS: dict[str, Extern] = {
@@ -25,10 +31,15 @@ EXTERNS: dict[str, Extern] = {
     "DirectCounter": DirectCounter(),
     "Register": Register(),
     "RegisterAction": RegisterAction(),
+    "DirectRegister": DirectRegister(),
+    "DirectRegisterAction": DirectRegisterAction(),
+    "RegisterParam": RegisterParam(),
     "Meter": Meter(),
     "DirectMeter": DirectMeter(),
     "ActionProfile": ActionProfile(),
     "ActionSelector": ActionSelector(),
+    "Alpm": Extern(),  # nothing: what it finds is what a table without it would
+    "Atcam": Extern(),
     "Random": Random(),
     "Mirror": Mirror(),
     "Resubmit": Resubmit(),

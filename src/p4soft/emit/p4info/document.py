@@ -207,7 +207,7 @@ class _Document:
                 "name": key_name(key),
                 "annotations": _annotations(key.annotations),
                 "bitwidth": types.width_of(_type_of(key.expression)),
-                "match_type": Name(key.match_kind.upper()),
+                "match_type": Name(key.matches.upper()),
                 "doc": _documentation(key.annotations),
                 "type_name": self._types.named(_type_of(key.expression)),
             }
