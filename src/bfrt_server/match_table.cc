@@ -302,6 +302,10 @@ void MatchTable::operate(const std::string& operation, SwitchLink& link) {
   const auto& known = table().operations;
   if (std::find(known.begin(), known.end(), operation) == known.end())
     return TableAccess::operate(operation, link);
+  if (operation == "UpdateHitState") {
+    link.call("aging_update", {{"table", table().name}});
+    return;
+  }
   if (operation != "SyncCounters") return;  // nothing else has a copy here
   const Json result = link.call("table_read", {{"table", table().name}});
   for (const Json& found : result.at("entries")) seen_data(found, true);

@@ -41,6 +41,8 @@ const std::map<std::string, ProgramControl::Handler, std::less<>>& ProgramContro
       {"table_write", &ProgramControl::table_write},
       {"table_read", &ProgramControl::table_read},
       {"table_info", &ProgramControl::table_info},
+      {"aging_update", &ProgramControl::aging_update},
+      {"aging_events", &ProgramControl::aging_events},
       {"schema", &ProgramControl::schema},
       {"p4info", &ProgramControl::p4info},
       {"counter_read", &ProgramControl::counter_read},
@@ -169,6 +171,37 @@ nlohmann::json ProgramControl::table_info(const nlohmann::json& args) {
     if (document.at("name") == schema.name) info["schema"] = document;
   }
   return info;
+}
+
+Table& ProgramControl::aging_table(const TableSchema& schema) const {
+  Table* table = table_of(schema);
+  if (table != nullptr && table->ages()) return *table;
+  throw bad_argument("entries of table " + schema.name +
+                     " do not age; add `idle_timeout = true` to it in P4");
+}
+
+// Their hit states are from now on whether they have been hit since the last update.
+nlohmann::json ProgramControl::aging_update(const nlohmann::json& args) {
+  Table& table = aging_table(resolve(args));
+  for (const std::uint32_t number : table.entries()) table.aging(number).update_active();
+  return nlohmann::json::object();
+}
+
+// Entries whose time to live has run out since the last call, and those hit again after that.
+nlohmann::json ProgramControl::aging_events(const nlohmann::json& args) {
+  const TableSchema& schema = resolve(args);
+  Table& table = aging_table(schema);
+  const EntryCodec codec(schema, table);
+  nlohmann::json events = nlohmann::json::array();
+  for (const std::uint32_t number : table.entries()) {
+    const Aging::Event event = table.aging(number).event(table.now_ns());
+    if (event == Aging::Event::kNone) continue;
+    nlohmann::json told = {{"key", codec.key(number)}};
+    if (schema.has_priority) told["priority"] = table.match(number).priority;
+    told["state"] = event == Aging::Event::kIdle ? "ENTRY_IDLE" : "ENTRY_ACTIVE";
+    events.push_back(std::move(told));
+  }
+  return {{"table", schema.name}, {"events", events}};
 }
 
 nlohmann::json ProgramControl::schema(const nlohmann::json&) {

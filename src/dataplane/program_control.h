@@ -26,7 +26,10 @@ class ProgramControl final : public ControlPlane {
   ProgramControl(std::string program, std::string_view schema_json, DigestQueue& digests,
                  std::string_view p4info = "");
 
-  void add_table(const std::string& name, Table& table) { tables_.emplace(name, &table); }
+  void add_table(const std::string& name, Table& table) {
+    tables_.emplace(name, &table);
+    if (table.ages()) aging_.push_back(&table);
+  }
   void add_counter(const std::string& name, Counter& counter) { counters_.emplace(name, &counter); }
   void add_register(const std::string& name, RegisterArray& cells) {
     registers_.emplace(name, &cells);
@@ -37,6 +40,9 @@ class ProgramControl final : public ControlPlane {
   ActionProfiles& profiles() { return profiles_; }
 
   std::vector<std::string> commands() const override;
+  void at(std::uint64_t now_ns) override {
+    for (Table* table : aging_) table->at(now_ns);
+  }
   nlohmann::json execute(std::string_view command, const nlohmann::json& args) override;
   std::size_t digests_waiting() const override { return digests_.size(); }
 
@@ -46,6 +52,8 @@ class ProgramControl final : public ControlPlane {
 
   nlohmann::json table_write(const nlohmann::json& args);
   nlohmann::json table_read(const nlohmann::json& args);
+  nlohmann::json aging_update(const nlohmann::json& args);
+  nlohmann::json aging_events(const nlohmann::json& args);
   nlohmann::json table_info(const nlohmann::json& args);
   nlohmann::json schema(const nlohmann::json& args);
   nlohmann::json p4info(const nlohmann::json& args);
@@ -64,6 +72,7 @@ class ProgramControl final : public ControlPlane {
   void apply(TableBatch& batch, const nlohmann::json& update, RowOutcomes* rows = nullptr) const;
   const TableSchema& resolve(const nlohmann::json& args) const;
   Table* table_of(const TableSchema& schema) const;
+  Table& aging_table(const TableSchema& schema) const;
   Table& match_table(const TableSchema& schema) const;
   nlohmann::json read_indexed(const TableSchema& schema, Counter& counter,
                               const nlohmann::json& args) const;
@@ -77,6 +86,7 @@ class ProgramControl final : public ControlPlane {
   std::vector<TableSchema> schemas_;
   std::vector<std::string> names_;  // of schemas_
   std::map<std::string, Table*> tables_;
+  std::vector<Table*> aging_;  // of tables_
   ActionProfiles profiles_{tables_};
   std::map<std::string, Counter*> counters_;
   std::map<std::string, RegisterArray*> registers_;

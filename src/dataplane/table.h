@@ -2,8 +2,8 @@
 //
 // An entry is a run of 64-bit words: [0] the action's number, then packets and bytes if the table
 // has a direct counter, a MeterCell if it has a direct meter, a word for each field of the cell if it
-// has a direct register, and the action's data, each parameter in one word (two if wider than 64
-// bits, low half first). Entry 0 is the default entry; it exists
+// has a direct register, the action's data, each parameter in one word (two if wider than 64 bits,
+// low half first), and at the end of all entries the words of Aging if the table ages them. Entry 0 is the default entry; it exists
 // always, so that a lookup never has to branch on a missing entry.
 #pragma once
 
@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "dataplane/aging.h"
 #include "dataplane/match_index.h"
 #include "dataplane/meter.h"
 
@@ -24,15 +25,18 @@ namespace turntable::dataplane {
 inline constexpr std::uint32_t kOfMember = 0;
 inline constexpr std::uint32_t kOfGroup = 1;
 
-// The direct externs of a table: each entry has its own.
+// The direct externs of a table, and whether it ages: each entry has its own.
 struct DirectExterns {
   bool counter = false;
   std::optional<MeterUnit> meter = std::nullopt;
   std::vector<std::uint64_t> cell = {};  // what a direct register's cell is at first, by field
 
+  bool ages = false;
+
   std::size_t meter_start() const { return counter ? 3 : 1; }
   std::size_t cell_start() const { return meter_start() + (meter ? kMeterWords : 0); }
   std::size_t data_start() const { return cell_start() + cell.size(); }
+  std::size_t aging_words() const { return ages ? kAgingWords : 0; }
 };
 
 // One entry as generated code sees it. Valid until the next control-plane change.
@@ -66,6 +70,12 @@ class Entry {
     return result;
   }
 
+  // The table ages its entries; `Start` is the first word of that.
+  template <int Start>
+  void hit(std::uint64_t now_ns) const noexcept {
+    Aging(words_ + Start).hit(now_ns);
+  }
+
   void count(std::int64_t bytes) const noexcept {
     words_[1] += 1;
     words_[2] += static_cast<std::uint64_t>(bytes);
@@ -84,7 +94,7 @@ class Table {
       : index_(index),
         capacity_(capacity),
         direct_(std::move(direct)),
-        stride_(static_cast<std::size_t>(data_words) + data_start()),
+        stride_(static_cast<std::size_t>(data_words) + data_start() + direct_.aging_words()),
         pool_(stride_),
         initial_default_(stride_),
         matches_(1) {}
@@ -98,6 +108,9 @@ class Table {
   bool has_register() const noexcept { return !direct_.cell.empty(); }
   std::size_t cell_start() const noexcept { return direct_.cell_start(); }
   std::size_t data_start() const noexcept { return direct_.data_start(); }
+  bool ages() const noexcept { return direct_.ages; }
+  // The first word of an entry's Aging; stride() if the table does not age.
+  std::size_t aging_start() const noexcept { return stride_ - direct_.aging_words(); }
   std::size_t stride() const noexcept { return stride_; }
 
   // An entry's words, of which there may be fewer: with all of them, and a direct register's cell as
@@ -137,6 +150,12 @@ class Table {
   std::vector<std::uint32_t> entries() const;  // in use, without the default entry
   void clear_counters();
   void clear_meters();  // none has limits any more
+  // Of a table that ages. The clock is that of packets, and stands still between calls of at().
+  void at(std::uint64_t now_ns) { now_ns_ = now_ns; }
+  std::uint64_t now_ns() const { return now_ns_; }
+  Aging aging(std::uint32_t entry) {
+    return Aging(pool_.data() + entry * stride_ + aging_start());
+  }
   void clear_registers();  // every cell is what it was at first
   // From now on; the table is empty. Counted where entries come and go, so that whatever undoes a
   // change undoes the count.
@@ -167,6 +186,7 @@ class Table {
   Words initial_default_;
   std::vector<Match> matches_;  // empty words: the place is free
   std::vector<std::uint32_t> free_;
+  std::uint64_t now_ns_ = 0;
   bool counts_names_ = false;
   std::map<Name, std::uint32_t> names_;  // how many entries have it
 };

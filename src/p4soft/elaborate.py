@@ -64,6 +64,7 @@ class TableInstance:
     meter: ExternInstance | None = None  # its DirectMeter
     register: ExternInstance | None = None  # its DirectRegister
     implementation: ExternInstance | None = None  # an ActionProfile or ActionSelector
+    ages: bool = False  # it knows how long ago a packet hit each of its entries
     size: int | None = None  # where the program gives one
     identifier: str = ""
 
@@ -318,6 +319,8 @@ class Elaborator:
         table.counter = self._direct(table, "counters")
         table.meter = self._direct(table, "meters")
         table.register = self._direct(table, "registers")
+        idle_timeout = declaration.property("idle_timeout")
+        table.ages = idle_timeout is not None and idle_timeout.value.value
         implementation = implementation_of(declaration)
         if implementation is not None:
             assert isinstance(implementation.value, syntax.Name)

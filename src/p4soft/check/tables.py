@@ -228,6 +228,8 @@ class TableChecker(StatementChecker):
         for item in table.properties:
             if item.name == "size":
                 self._table_size(item.value)
+            elif item.name == "idle_timeout":
+                self._idle_timeout(table, item.value)
             elif item.name in DIRECT:
                 self._direct(item)
             elif item.name in ALGORITHMS:
@@ -240,7 +242,7 @@ class TableChecker(StatementChecker):
                 raise unsupported(
                     item.position,
                     f"table property '{item.name}'",
-                    "key, actions, default_action, entries, size, implementation, "
+                    "key, actions, default_action, entries, size, implementation, idle_timeout, "
                     + ", ".join([*DIRECT, *ALGORITHMS, *_HINTS]),
                 )
 
@@ -251,6 +253,17 @@ class TableChecker(StatementChecker):
         symbol = value.symbol if isinstance(value, syntax.Name) else None
         if not isinstance(symbol, VariableSymbol) or symbol.role != "constructor":
             self.constant_integer(value, "size")
+
+    def _idle_timeout(self, table: syntax.Table, value: syntax.Expression) -> None:
+        if self.check(value) != types.BOOL or value.value is None:
+            raise P4Error(
+                value.position,
+                f"idle_timeout is {value.type}; expected a constant, true or false",
+            )
+        if value.value and not table.match_keys:
+            raise P4Error(
+                value.position, f"table '{table.name}' has no keys, so no entries that could age"
+            )
 
     def _algorithm(self, item: syntax.Property, extern: str) -> None:
         type_ = self.check(item.value)

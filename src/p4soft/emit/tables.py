@@ -34,6 +34,12 @@ def size_of(table: TableInstance) -> int:
     return table.size or max(DEFAULT_SIZE, len(table.declaration.entries or []))
 
 
+def most_words_of(table: TableInstance) -> int:
+    """The longest data that an entry may have, or the number of a member or group."""
+    most = most_words(table.declaration)
+    return most if table.implementation is None else max(most, 1)
+
+
 def keys_of(table: syntax.Table) -> list[Key]:
     keys: list[Key] = []
     offset = 0
@@ -57,9 +63,7 @@ class TableEmitter(BlockEmitter):
 
     def _declare_object(self, table: TableInstance) -> None:
         keys = keys_of(table.declaration)
-        most = most_words(table.declaration)
-        if table.implementation is not None:
-            most = max(most, 1)  # a member's or group's number
+        most = most_words_of(table)
         direct = _direct_externs(table)
         members = self.emission.members
         if not keys:
@@ -118,6 +122,9 @@ class TableEmitter(BlockEmitter):
             self.lines.add(f"const Lookup found_ = {table.identifier}_.lookup({arguments});")
             if table.data_start > 1:
                 self.lines.add(f"frame_.{table.identifier}_entry_ = found_.entry;")
+            if table.ages:
+                start = table.data_start + most_words_of(table)
+                self.lines.add(f"if (found_.hit) found_.entry.hit<{start}>(now_ns_);")
             self.lines.add("[[maybe_unused]] Entry entry_ = found_.entry;")
             if table.implementation is not None:
                 profiles.go_to_member(self, table)
@@ -172,6 +179,8 @@ def _direct_externs(table: TableInstance) -> str:
     if table.register is not None:
         words = ", ".join(f"{word:#x}" for word in initial_words(table.register))
         fields.append(f".cell = {{{words}}}")
+    if table.ages:
+        fields.append(".ages = true")
     return f"{{{', '.join(fields)}}}"
 
 

@@ -22,6 +22,7 @@ from p4soft.emit.tables import size_of
 from p4soft.frontend import syntax
 
 _PRIORITY_ID = 65537
+_TTL, _HIT_STATE = (65543, "$ENTRY_TTL"), (65544, "$ENTRY_HIT_STATE")
 _PORT_ID, _DEFAULT_FIELD_ID = 65575, 65576  # of port metadata
 _MATCH_TYPES = {
     "exact": "Exact",
@@ -37,6 +38,7 @@ def table(pipe: str, instance: TableInstance) -> Document:
     if instance.implementation is not None:
         return _indirect(pipe, instance)
     data, operations, attributes = _direct_externs(instance)
+    _put_aging(instance, data, operations, attributes)
     if declaration.entries is not None and declaration.constant_entries:
         attributes.append("ConstTable")
     return table_document(
@@ -72,12 +74,25 @@ def _direct_externs(instance: TableInstance) -> tuple[list[Document], list[str],
     return data, operations, attributes
 
 
+def _put_aging(
+    instance: TableInstance, data: list[Document], operations: list[str], attributes: list[str]
+) -> None:
+    if not instance.ages:
+        return
+    data.append(datum(*_HIT_STATE, {"type": "string", "choices": ["ENTRY_IDLE", "ENTRY_ACTIVE"]}))
+    data.append(datum(*_TTL, {**UINT32, "default_value": 0}))
+    operations.append("UpdateHitState")
+    attributes.append("IdleTimeout")
+
+
 def _indirect(pipe: str, instance: TableInstance) -> Document:
     """A table whose entries name a member, or a group, and have no action of their own."""
     declaration = instance.declaration
     assert instance.implementation is not None and instance.profile is not None
     by_selector = instance.implementation is not instance.profile
     needed = [instance.implementation, instance.profile] if by_selector else [instance.profile]
+    data, operations, attributes = [named_member(instance)], list[str](), ["EntryScope"]
+    _put_aging(instance, data, operations, attributes)
     return table_document(
         pipe,
         instance.path,
@@ -87,8 +102,9 @@ def _indirect(pipe: str, instance: TableInstance) -> Document:
         depends_on=[each.path for each in needed],
         has_const_default_action=declaration.constant_default,
         key=_keys(declaration),
-        data=[named_member(instance)],
-        attributes=["EntryScope"],
+        data=data,
+        operations=operations,
+        attributes=attributes,
     )
 
 
