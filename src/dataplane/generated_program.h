@@ -20,6 +20,7 @@
 #include "dataplane/meter.h"
 #include "dataplane/packed_key.h"
 #include "dataplane/packet_reader.h"
+#include "dataplane/port_numbers.h"
 #include "dataplane/program.h"
 #include "dataplane/random.h"
 #include "dataplane/register.h"

@@ -107,6 +107,7 @@ class PortMetadata:
     type: types.Composite
     is_unpacked: bool  # somewhere, by port_metadata_unpack
     is_read_as_bits: bool  # somewhere, by an extract or lookahead; one of both is true
+    identifier: str = ""
 
 
 @dataclass(eq=False)
@@ -149,6 +150,7 @@ class Pipeline:
     name: str  # of its instance, the prefix of all control-plane names
     blocks: dict[str, BlockInstance]  # by the names of BLOCKS
     globals: list[ExternInstance]
+    global_environment: dict[Symbol, Any]  # the same, by what names them
     port_metadata: PortMetadata | None = None  # set by check.port_metadata
 
     def all_blocks(self) -> list[BlockInstance]:
@@ -170,6 +172,14 @@ class Pipeline:
 
     def value_sets(self) -> list[ValueSetInstance]:
         return [v for block in self.all_blocks() for v in block.value_sets]
+
+
+@dataclass(frozen=True)
+class Pipes:
+    """What the pipes of a switch run: Switch(a, b) main."""
+
+    pipelines: list[Pipeline]  # each once
+    of_pipe: list[int]  # by pipe: which of them; a switch of more pipes goes on from the first
 
 
 def constant_name(instance: ExternInstance, place: int) -> str:
@@ -194,18 +204,15 @@ def join_path(owner: str, name: str) -> str:
 
 
 class Elaborator:
-    def __init__(self, program: syntax.Program, scope: Scope) -> None:
+    """Of one pipeline, which has instances of its own of what is declared at the top level."""
+
+    def __init__(self, program: syntax.Program) -> None:
         self._program = program
-        self._scope = scope
         self._globals: dict[Symbol, Any] = {}
 
-    def elaborate(self) -> Pipeline:
-        main = self._scope.local("main")
-        if not isinstance(main, InstanceSymbol):
-            end = self._program.position
-            raise P4Error(
-                end, "the program has no `main`; expected `Switch(pipe) main;` at its end"
-            )
+    def elaborate(
+        self, name: str, arguments: list[syntax.Expression], position: Position
+    ) -> Pipeline:
         global_externs: list[ExternInstance] = []
         for declaration in self._program.declarations:
             symbol = getattr(declaration, "symbol", None)
@@ -213,36 +220,16 @@ class Elaborator:
                 instance = self._extern(symbol, None)
                 self._globals[symbol] = instance
                 global_externs.append(instance)
-        name, arguments = self._only_pipe(main)
         blocks = {
-            block: self._top_block(argument, main.position)
+            block: self._top_block(argument, position)
             for block, argument in zip(BLOCKS, arguments, strict=True)
         }
-        return Pipeline(name, blocks, global_externs)
+        return Pipeline(name, blocks, global_externs, self._globals)
 
     def _is_extern(self, symbol: InstanceSymbol) -> bool:
         return isinstance(symbol.type, types.Generic) and isinstance(
             symbol.type.declaration, syntax.Extern
         )
-
-    def _only_pipe(self, main: InstanceSymbol) -> tuple[str, list[syntax.Expression]]:
-        assert isinstance(main.type, types.Generic)
-        if main.type.name != "Switch":
-            raise unsupported(
-                main.position, f"the package {main.type.name} as main", "Switch of <tna.p4>"
-            )
-        first, *others = main.arguments
-        for other in others:
-            if other is not None:
-                raise unsupported(
-                    other.position, "a switch of several pipes", "one pipe, Switch(pipe) main"
-                )
-        if isinstance(first, syntax.Call):
-            return "pipe", first.target.arguments
-        assert isinstance(first, syntax.Name) and isinstance(first.symbol, InstanceSymbol)
-        declaration = first.symbol.declaration
-        name = given_name(declaration.name, declaration.annotations)
-        return name, [a for a in first.symbol.arguments if a is not None]
 
     def _top_block(self, argument: syntax.Expression, position: Position) -> BlockInstance:
         if isinstance(argument, syntax.Call):
@@ -373,12 +360,37 @@ class Elaborator:
             position or symbol.position, f"'{symbol.name}' is not known when instances are made"
         )
 
-    @property
-    def global_environment(self) -> dict[Symbol, Any]:
-        return self._globals
+
+def elaborate(program: syntax.Program, scope: Scope) -> Pipes:
+    """Raises P4Error."""
+    main = scope.local("main")
+    if not isinstance(main, InstanceSymbol):
+        raise P4Error(
+            program.position, "the program has no `main`; expected `Switch(pipe) main;` at its end"
+        )
+    assert isinstance(main.type, types.Generic)
+    if main.type.name != "Switch":
+        raise unsupported(
+            main.position, f"the package {main.type.name} as main", "Switch of <tna.p4>"
+        )
+    of_name: dict[str, Pipeline] = {}
+    names = []
+    for argument in main.arguments:
+        if argument is None:
+            continue
+        name, blocks = _pipeline(argument, len(names))
+        names.append(name)
+        if name not in of_name:
+            of_name[name] = Elaborator(program).elaborate(name, blocks, main.position)
+    order = list(of_name)
+    return Pipes(list(of_name.values()), [order.index(name) for name in names])
 
 
-def elaborate(program: syntax.Program, scope: Scope) -> tuple[Pipeline, dict[Symbol, Any]]:
-    """The pipeline, and the extern instances declared at the top level."""
-    elaborator = Elaborator(program, scope)
-    return elaborator.elaborate(), elaborator.global_environment
+def _pipeline(argument: syntax.Expression, number: int) -> tuple[str, list[syntax.Expression]]:
+    """Name and blocks of one argument of the switch."""
+    if isinstance(argument, syntax.Call):
+        return f"pipe{number or ''}", argument.target.arguments
+    assert isinstance(argument, syntax.Name) and isinstance(argument.symbol, InstanceSymbol)
+    declaration = argument.symbol.declaration
+    name = given_name(declaration.name, declaration.annotations)
+    return name, [a for a in argument.symbol.arguments if a is not None]

@@ -742,10 +742,6 @@ CASES: dict[str, tuple[str, str]] = {
         .replace(" Ingress(),", " /*^*/Ingress(),"),
         "'Ingress' has no value for its constructor's @optional parameter 'bypass'",
     ),
-    "several pipes": (
-        program().replace("Switch(pipe)", "Switch(pipe, /*^*/pipe)"),
-        "a switch of several pipes is not supported",
-    ),
 }
 
 

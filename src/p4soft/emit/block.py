@@ -221,7 +221,8 @@ class BlockEmitter(StatementEmitter):
     # --- Functions --------------------------------------------------------------------------------
 
     def emit_function(self, function: syntax.Function) -> str:
-        name = f"function_{function.name}"
+        # What it uses of the top level is the pipeline's.
+        name = f"function{self.emission.number or ''}_{function.name}"
         if name not in self.emission.functions_done:
             self.emission.functions_done.add(name)
             emitter = BlockEmitter(self.emission, None)

@@ -24,8 +24,21 @@ _OF_CELLS = {
 _OF_ACTIONS = {"ActionProfile": profile, "ActionSelector": selector}
 
 
-def schema(pipeline: Pipeline) -> Document:
+def schema(pipelines: list[Pipeline]) -> Document:
     """The document; ids follow the order of the source and are stable as long as that is."""
+    tables = [document for pipeline in pipelines for document in _tables(pipeline)]
+    for number, document in enumerate(tables):
+        document["id"] = _FIRST_TABLE_ID + number
+    ids = {document["name"]: document["id"] for document in tables}
+    for document in tables:
+        document["depends_on"] = [ids[name] for name in document["depends_on"]]
+    digests = [(pipeline.name, each) for pipeline in pipelines for each in pipeline.digests()]
+    filters = [_learn_filter(pipe, number, each) for number, (pipe, each) in enumerate(digests)]
+    return {"schema_version": "1.0.0", "tables": tables, "learn_filters": filters}
+
+
+def _tables(pipeline: Pipeline) -> list[Document]:
+    """Without ids; those they depend on by their names."""
     pipe = pipeline.name
     tables = [table(pipe, instance) for instance in pipeline.tables()]
     tables += [value_set(pipe, instance) for instance in pipeline.value_sets()]
@@ -36,15 +49,7 @@ def schema(pipeline: Pipeline) -> Document:
             tables += _OF_ACTIONS[extern.type.name](pipeline, extern)
         elif extern.type.name in _OF_CELLS:
             tables.append(_OF_CELLS[extern.type.name](pipe, extern))
-    for number, document in enumerate(tables):
-        document["id"] = _FIRST_TABLE_ID + number
-    ids = {document["name"]: document["id"] for document in tables}
-    for document in tables:
-        document["depends_on"] = [ids[name] for name in document["depends_on"]]
-    filters = [
-        _learn_filter(pipe, number, digest) for number, digest in enumerate(pipeline.digests())
-    ]
-    return {"schema_version": "1.0.0", "tables": tables, "learn_filters": filters}
+    return tables
 
 
 def _learn_filter(pipe: str, number: int, instance: ExternInstance) -> Document:

@@ -198,9 +198,7 @@ def _read_or_write(
     return result
 
 
-def _access(
-    emission: Emission, register: ExternInstance, cells: str, index: str, by: str
-) -> str:
+def _access(emission: Emission, register: ExternInstance, cells: str, index: str, by: str) -> str:
     """What a trace says of an access, apart from the cell's values."""
     name = control_name(emission, register.path)
     return f'trace_, "{name}", {cells}, {index}, "{by}"'
