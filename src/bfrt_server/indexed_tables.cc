@@ -281,6 +281,39 @@ void CounterTable::operate(const std::string& operation, SwitchLink& link) {
   load(std::nullopt, link);
 }
 
+// Deleted, a cell is what it was at first.
+void FilterTable::write(const EntryWrite& update, WriteBatch& batch) {
+  const std::string what = context(update.type);
+  if (!sets_values(update.type) && update.type != Update::DELETE) throw cannot("no such update;");
+  Json args = {{"table", table().name}, {"data", nullptr}};
+  if (update.entry.has_key()) {
+    args["index"] = index_of(update.entry.key(), what);
+  } else if (update.type != Update::DELETE) {
+    throw invalid("Table key cannot be empty table:" + table().name);
+  }
+  if (update.type != Update::DELETE)
+    args["data"] = data_of(update.entry.data(), what, update.type == Update::INSERT);
+  const auto set = [args, &link = batch.link()] { link.call("filter_write", args); };
+  batch.add(WriteBatch::Act{set}, what);
+}
+
+void FilterTable::read_one(std::size_t number, const EntryRead& read, SwitchLink& link,
+                           ReadAnswers& answers) {
+  const bool is_one = read.entry.has_key();
+  const auto [first, count] = range_of(read);
+  Json args = {{"table", table().name}};
+  if (is_one) args["index"] = first;
+  try {
+    for (const Json& filter : link.call("filter_read", args).at("filters")) {
+      bfrt_proto::TableEntry& entry = answers.add(number, read);
+      put_index(filter.at("index"), entry);
+      if (!read.key_only()) put_data(filter.at("data"), nullptr, read.entry.data(), entry);
+    }
+  } catch (const CommandError& error) {
+    throw from_switch(reading(), error);
+  }
+}
+
 void MeterTable::write(const EntryWrite& update, WriteBatch& batch) {
   const std::string what = context(update.type);
   auto& link = batch.link();

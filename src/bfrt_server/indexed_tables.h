@@ -80,6 +80,18 @@ class CounterTable final : public IndexedTable {
   std::vector<nlohmann::json> copy_;  // data of each counter
 };
 
+// An Lpf or Wred.
+class FilterTable final : public IndexedTable {
+ public:
+  using IndexedTable::IndexedTable;
+
+  void write(const EntryWrite& update, WriteBatch& batch) override;
+
+ protected:
+  void read_one(std::size_t number, const EntryRead& read, SwitchLink& link,
+                ReadAnswers& answers) override;
+};
+
 class MeterTable final : public IndexedTable {
  public:
   using IndexedTable::IndexedTable;

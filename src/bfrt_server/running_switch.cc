@@ -44,6 +44,8 @@ void RunningSwitch::add_program_table(const bfrt::Table& table) {
     access = std::make_unique<CounterTable>(table);
   } else if (table.type == "Meter") {
     access = std::make_unique<MeterTable>(table);
+  } else if (table.type == "Lpf" || table.type == "Wred") {
+    access = std::make_unique<FilterTable>(table);
   } else if (table.type == "RegisterParam") {
     access = std::make_unique<RegisterParamTable>(table);
   } else {

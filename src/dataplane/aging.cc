@@ -2,17 +2,17 @@
 
 #include <algorithm>
 
+#include "dataplane/packet_clock.h"
+
 namespace turntable::dataplane {
 namespace {
 
-// Timestamps of packets have 48 bits and begin again.
-constexpr std::uint64_t kTimestampMask = (std::uint64_t{1} << 48) - 1;
 constexpr std::uint64_t kNsPerMs = 1'000'000;
 
 }  // namespace
 
 std::uint64_t Aging::idle_ms(std::uint64_t now_ns) const noexcept {
-  return ((now_ns - words_[kSince]) & kTimestampMask) / kNsPerMs;
+  return elapsed_since(words_[kSince], now_ns) / kNsPerMs;
 }
 
 void Aging::set_ttl_ms(std::uint64_t ttl_ms) noexcept {

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/command_error.h"
+#include "dataplane/filter_codec.h"
 #include "dataplane/meter_codec.h"
 #include "dataplane/values.h"
 
@@ -22,6 +23,7 @@ constexpr const char* kActive = "ENTRY_ACTIVE";
 bool DirectData::has(const std::string& field) const {
   return (table_.has_counter() && field.starts_with(kCounterPrefix)) ||
          (table_.meter_unit() && field.starts_with(kMeterPrefix)) ||
+         (table_.filter_kind() && is_filter_field(*table_.filter_kind(), field)) ||
          (table_.ages() && (field == kTtl || field == kHitState)) ||
          schema_.cell_field(field) != nullptr;
 }
@@ -32,6 +34,9 @@ void DirectData::put(const nlohmann::json& data, Table::Words& words) const {
     if (!has(field)) continue;
     if (field.starts_with(kCounterPrefix)) {
       put_count(field, value, words);
+    } else if (table_.filter_kind() && is_filter_field(*table_.filter_kind(), field)) {
+      put_filter_field(*table_.filter_kind(), field, value, "table " + schema_.name,
+                       words.data() + table_.filter_start());
     } else if (field == kTtl || field == kHitState) {
       put_age(field, value, words);
     } else if (schema_.cell_field(field) != nullptr) {
@@ -93,6 +98,10 @@ nlohmann::json DirectData::all(std::uint32_t entry) const {
     const MeterCell cell = table_.meter(entry);
     result.update(written_limits(*table_.meter_unit(),
                                  cell.is_limited != 0 ? std::optional(cell.limits) : std::nullopt));
+  }
+  if (table_.filter_kind()) {
+    const auto* cell = table_.words(entry).data() + table_.filter_start();
+    result.update(filter_fields(*table_.filter_kind(), cell));
   }
   if (table_.ages() && entry != kNoEntry) {
     const auto words = table_.words(entry);

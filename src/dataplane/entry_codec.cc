@@ -199,9 +199,8 @@ Table::Words EntryCodec::named(const nlohmann::json& update) const {
   };
   if (update.contains("action") || data.size() != 1 || !is_known(data.begin().key()))
     throw bad_argument("table " + schema_.name + ": an entry names its action" + expected);
-  Table::Words words(table_.stride());
-  words[0] = data.contains(kGroupField) ? kOfGroup : kOfMember;
-  words[1] = static_cast<std::uint64_t>(
+  Table::Words words = table_.completed({data.contains(kGroupField) ? kOfGroup : kOfMember});
+  words[table_.data_start()] = static_cast<std::uint64_t>(
       parse_value(*data.begin(), 32, "table " + schema_.name + ", " + data.begin().key()));
   put_direct(update, words);
   return words;
@@ -241,7 +240,7 @@ nlohmann::json EntryCodec::action_and_data(std::uint32_t number) const {
   const auto words = table_.words(number);
   nlohmann::json data = direct_.all(number);
   if (schema_.is_indirect()) {
-    data[words[0] == kOfGroup ? kGroupField : kMemberField] = words[1];
+    data[words[0] == kOfGroup ? kGroupField : kMemberField] = words[table_.data_start()];
     return {{"data", data}};
   }
   const ActionSchema& action = schema_.actions.at(words[0]);

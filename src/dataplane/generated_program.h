@@ -14,6 +14,7 @@
 #include "dataplane/counter.h"
 #include "dataplane/crc.h"
 #include "dataplane/digest_queue.h"
+#include "dataplane/filter.h"
 #include "dataplane/header_stack.h"
 #include "dataplane/intrinsic.h"
 #include "dataplane/match_index.h"
@@ -48,6 +49,7 @@ class GeneratedProgram : public Program {
   void add_counter(const std::string& name, Counter& counter);
   void add_register(const std::string& name, RegisterArray& cells);
   void add_meter(const std::string& name, Meter& meter);
+  void add_filter(const std::string& name, FilterArray& filter);
   void add_random(Random& random);
   void add_selector(const std::string& name, ActionSelector& selector, const std::string& profile);
   // selector: empty: the table has an action profile alone.

@@ -4,6 +4,7 @@
 
 #include "common/command_error.h"
 #include "dataplane/entry_codec.h"
+#include "dataplane/filter_codec.h"
 #include "dataplane/meter_codec.h"
 #include "dataplane/names.h"
 #include "dataplane/register_codec.h"
@@ -32,7 +33,7 @@ ProgramControl::ProgramControl(std::string program, std::string_view schema_json
       p4info_(p4info),
       schemas_(read_schema(document_)),
       digests_(digests),
-      filters_(read_learn_filters(document_)) {
+      learn_filters_(read_learn_filters(document_)) {
   for (const TableSchema& schema : schemas_) names_.push_back(schema.name);
 }
 
@@ -54,6 +55,8 @@ const std::map<std::string, ProgramControl::Handler, std::less<>>& ProgramContro
       {"meter_write", &ProgramControl::meter_write},
       {"meter_read", &ProgramControl::meter_read},
       {"meter_clear", &ProgramControl::meter_clear},
+      {"filter_write", &ProgramControl::filter_write},
+      {"filter_read", &ProgramControl::filter_read},
       {"digest_read", &ProgramControl::digest_read},
       {"random_seed", &ProgramControl::random_seed},
   };
@@ -360,6 +363,23 @@ nlohmann::json ProgramControl::meter_clear(const nlohmann::json&) {
   return nlohmann::json::object();
 }
 
+FilterArray& ProgramControl::filter_of(const TableSchema& schema) const {
+  const auto found = filters_.find(schema.name);
+  if (found != filters_.end()) return *found->second;
+  throw bad_argument("table " + schema.name + " is of type " + schema.type +
+                     ", not an Lpf or Wred");
+}
+
+nlohmann::json ProgramControl::filter_write(const nlohmann::json& args) {
+  const TableSchema& schema = resolve(args);
+  return FilterCodec(schema.name, filter_of(schema)).write(args);
+}
+
+nlohmann::json ProgramControl::filter_read(const nlohmann::json& args) {
+  const TableSchema& schema = resolve(args);
+  return FilterCodec(schema.name, filter_of(schema)).read(args);
+}
+
 // Takes the oldest digests out of the queue.
 nlohmann::json ProgramControl::digest_read(const nlohmann::json& args) {
   const std::uint64_t most =
@@ -369,7 +389,7 @@ nlohmann::json ProgramControl::digest_read(const nlohmann::json& args) {
   nlohmann::json digests = nlohmann::json::array();
   while (digests.size() < most && digests_.front() != nullptr) {
     const Digest& digest = *digests_.front();
-    const LearnFilter& filter = filters_.at(digest.filter);
+    const LearnFilter& filter = learn_filters_.at(digest.filter);
     digests.push_back({{"name", filter.name},
                        {"pipe", digest.pipe},
                        {"fields", filter.fields_of(digest.fields)}});

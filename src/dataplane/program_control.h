@@ -11,6 +11,7 @@
 #include "dataplane/control.h"
 #include "dataplane/counter.h"
 #include "dataplane/digest_queue.h"
+#include "dataplane/filter.h"
 #include "dataplane/meter.h"
 #include "dataplane/random.h"
 #include "dataplane/register.h"
@@ -36,6 +37,7 @@ class ProgramControl final : public ControlPlane {
   }
 
   void add_meter(const std::string& name, Meter& meter) { meters_.emplace(name, &meter); }
+  void add_filter(const std::string& name, FilterArray& filter) { filters_.emplace(name, &filter); }
   void add_random(Random& random);
   ActionProfiles& profiles() { return profiles_; }
 
@@ -66,6 +68,8 @@ class ProgramControl final : public ControlPlane {
   nlohmann::json meter_write(const nlohmann::json& args);
   nlohmann::json meter_read(const nlohmann::json& args);
   nlohmann::json meter_clear(const nlohmann::json& args);
+  nlohmann::json filter_write(const nlohmann::json& args);
+  nlohmann::json filter_read(const nlohmann::json& args);
   nlohmann::json digest_read(const nlohmann::json& args);
   nlohmann::json random_seed(const nlohmann::json& args);
 
@@ -78,6 +82,7 @@ class ProgramControl final : public ControlPlane {
                               const nlohmann::json& args) const;
   void clear_counter(const TableSchema& schema);
   RegisterArray& register_of(const TableSchema& schema) const;
+  FilterArray& filter_of(const TableSchema& schema) const;
   Meter& meter_of(const TableSchema& schema) const;
 
   std::string program_;
@@ -91,9 +96,10 @@ class ProgramControl final : public ControlPlane {
   std::map<std::string, Counter*> counters_;
   std::map<std::string, RegisterArray*> registers_;
   std::map<std::string, Meter*> meters_;
+  std::map<std::string, FilterArray*> filters_;
   std::vector<Random*> randoms_;
   DigestQueue& digests_;
-  std::vector<LearnFilter> filters_;
+  std::vector<LearnFilter> learn_filters_;
 };
 
 }  // namespace turntable::dataplane

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "dataplane/filter_codec.h"
+
 namespace turntable::dataplane {
 
 std::uint32_t Table::insert(const Match& match, const Words& words) {
@@ -57,11 +59,15 @@ void Table::uncount_name(std::uint32_t entry) {
 
 Table::Words Table::completed(Words words) const {
   words.resize(stride_);
-  put_first_cell(words.data());
+  put_first_register(words.data());
+  if (direct_.filter) {
+    const FilterWords fresh = fresh_filter(*direct_.filter);
+    std::copy(fresh.begin(), fresh.end(), words.data() + filter_start());
+  }
   return words;
 }
 
-void Table::put_first_cell(std::uint64_t* words) const {
+void Table::put_first_register(std::uint64_t* words) const {
   std::copy(direct_.cell.begin(), direct_.cell.end(), words + cell_start());
 }
 
@@ -100,7 +106,7 @@ void Table::clear_meters() {
 
 void Table::clear_registers() {
   for (std::size_t begin = 0; begin < pool_.size(); begin += stride_)
-    put_first_cell(pool_.data() + begin);
+    put_first_register(pool_.data() + begin);
 }
 
 }  // namespace turntable::dataplane

@@ -1,7 +1,8 @@
 // A match-action table: an index that finds entry numbers, and the entries themselves.
 //
 // An entry is a run of 64-bit words: [0] the action's number, then packets and bytes if the table
-// has a direct counter, a MeterCell if it has a direct meter, a word for each field of the cell if it
+// has a direct counter, a MeterCell if it has a direct meter, a filter's cell if it has a DirectLpf
+// or DirectWred, a word for each field of the cell if it
 // has a direct register, the action's data, each parameter in one word (two if wider than 64 bits,
 // low half first), and at the end of all entries the words of Aging if the table ages them. Entry 0 is the default entry; it exists
 // always, so that a lookup never has to branch on a missing entry.
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "dataplane/aging.h"
+#include "dataplane/filter.h"
 #include "dataplane/match_index.h"
 #include "dataplane/meter.h"
 
@@ -29,12 +31,14 @@ inline constexpr std::uint32_t kOfGroup = 1;
 struct DirectExterns {
   bool counter = false;
   std::optional<MeterUnit> meter = std::nullopt;
+  std::optional<FilterKind> filter = std::nullopt;
   std::vector<std::uint64_t> cell = {};  // what a direct register's cell is at first, by field
 
   bool ages = false;
 
   std::size_t meter_start() const { return counter ? 3 : 1; }
-  std::size_t cell_start() const { return meter_start() + (meter ? kMeterWords : 0); }
+  std::size_t filter_start() const { return meter_start() + (meter ? kMeterWords : 0); }
+  std::size_t cell_start() const { return filter_start() + (filter ? kFilterWords : 0); }
   std::size_t data_start() const { return cell_start() + cell.size(); }
   std::size_t aging_words() const { return ages ? kAgingWords : 0; }
 };
@@ -57,6 +61,12 @@ class Entry {
     }
   }
 
+  // The same where the first word of data is known only now: of a member, or of a table's default.
+  template <int Word, int Width>
+  Unsigned<Width> data_from(std::size_t data_start) const noexcept {
+    return Entry(words_ + data_start).data<0, Word, Width>();
+  }
+
   const std::uint64_t* words() const noexcept { return words_; }
   std::uint64_t* words_from(int first) const noexcept { return words_ + first; }
 
@@ -67,6 +77,15 @@ class Entry {
     MeterCell cell = load_meter(words_ + Start);
     const std::uint8_t result = cell.execute(unit, bytes, now_ns, color);
     store_meter(cell, words_ + Start);
+    return result;
+  }
+
+  // The table has a DirectLpf or DirectWred, whose Cell has `Start` as its first word.
+  template <class Cell, int Start, class... More>
+  auto execute_filter(std::uint64_t value, std::uint64_t now_ns, More&... more) const noexcept {
+    auto cell = load_filter<Cell>(words_ + Start);
+    const auto result = cell.execute(value, now_ns, more...);
+    store_filter(cell, words_ + Start);
     return result;
   }
 
@@ -105,7 +124,8 @@ class Table {
   std::uint32_t size() const noexcept { return size_; }
   bool has_counter() const noexcept { return direct_.counter; }
   std::optional<MeterUnit> meter_unit() const noexcept { return direct_.meter; }
-  bool has_register() const noexcept { return !direct_.cell.empty(); }
+  std::optional<FilterKind> filter_kind() const noexcept { return direct_.filter; }
+  std::size_t filter_start() const noexcept { return direct_.filter_start(); }
   std::size_t cell_start() const noexcept { return direct_.cell_start(); }
   std::size_t data_start() const noexcept { return direct_.data_start(); }
   bool ages() const noexcept { return direct_.ages; }
@@ -113,8 +133,8 @@ class Table {
   std::size_t aging_start() const noexcept { return stride_ - direct_.aging_words(); }
   std::size_t stride() const noexcept { return stride_; }
 
-  // An entry's words, of which there may be fewer: with all of them, and a direct register's cell as
-  // it is at first.
+  // An entry's words, of which there may be fewer: with all of them, and the cells of a filter and of
+  // a direct register as they are at first.
   Words completed(Words words) const;
 
   // Control plane. `words` are as laid out above and have `stride` words.
@@ -170,10 +190,12 @@ class Table {
   Entry entry(std::uint32_t number) noexcept { return Entry(pool_.data() + number * stride_); }
 
  private:
-  using Name = std::pair<std::uint64_t, std::uint64_t>;  // an entry's first two words
+  using Name = std::pair<std::uint64_t, std::uint64_t>;  // an entry's first words, and of its data
 
-  void put_first_cell(std::uint64_t* words) const;
-  Name name_of(std::uint32_t entry) const { return {words(entry)[0], words(entry)[1]}; }
+  void put_first_register(std::uint64_t* words) const;
+  Name name_of(std::uint32_t entry) const {
+    return {words(entry)[0], words(entry)[data_start()]};
+  }
   void count_name(std::uint32_t entry);
   void uncount_name(std::uint32_t entry);
 

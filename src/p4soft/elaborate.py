@@ -43,6 +43,7 @@ class ExternInstance:
 
 
 _METER_WORDS = 8  # kMeterWords of src/dataplane/meter.h
+_FILTER_WORDS = 7  # kFilterWords of src/dataplane/filter.h
 _COUNTER_WORDS = 2
 
 
@@ -62,6 +63,7 @@ class TableInstance:
     block: BlockInstance
     counter: ExternInstance | None = None  # its DirectCounter
     meter: ExternInstance | None = None  # its DirectMeter
+    filter: ExternInstance | None = None  # its DirectLpf or DirectWred
     register: ExternInstance | None = None  # its DirectRegister
     implementation: ExternInstance | None = None  # an ActionProfile or ActionSelector
     ages: bool = False  # it knows how long ago a packet hit each of its entries
@@ -80,9 +82,14 @@ class TableInstance:
         return 1 + (_COUNTER_WORDS if self.counter else 0)
 
     @property
+    def filter_start(self) -> int:
+        """The first word of an entry's cell of a direct filter."""
+        return self.meter_start + (_METER_WORDS if self.meter else 0)
+
+    @property
     def cell_start(self) -> int:
         """The first word of an entry's cell of a direct register."""
-        return self.meter_start + (_METER_WORDS if self.meter else 0)
+        return self.filter_start + (_FILTER_WORDS if self.filter else 0)
 
     @property
     def data_start(self) -> int:
@@ -305,6 +312,7 @@ class Elaborator:
             check_size(table.size, "a table", size.value.position)
         table.counter = self._direct(table, "counters")
         table.meter = self._direct(table, "meters")
+        table.filter = self._direct(table, "filters")
         table.register = self._direct(table, "registers")
         idle_timeout = declaration.property("idle_timeout")
         table.ages = idle_timeout is not None and idle_timeout.value.value
@@ -314,12 +322,16 @@ class Elaborator:
             table.implementation = self.resolve(implementation.value.symbol, block)
 
     def _direct(self, table: TableInstance, name: str) -> ExternInstance | None:
-        """The direct extern that a property of the table attaches to it."""
+        """The direct extern that a property of the table attaches to it. Of one with an index, it
+        only says that the table's actions use it.
+        """
         item = table.declaration.property(name)
         if item is None:
             return None
         assert isinstance(item.value, syntax.Name)
         instance: ExternInstance = self.resolve(item.value.symbol, table.block)
+        if not instance.type.name.startswith("Direct"):
+            return None
         if instance.table is not None:
             raise P4Error(
                 item.position,

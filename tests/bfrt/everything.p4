@@ -171,6 +171,30 @@ control Ingress(inout headers_t hdr, inout metadata_t md, in ingress_intrinsic_m
         size = 64;
     }
 
+    Lpf<bit<8>, bit<8>>(8) smooth;
+    Wred<bit<8>, bit<8>>(8, 1, 0) early;
+
+    action filter(bit<8> index) {
+        hdr.ethernet.src_addr[23:16] = smooth.execute(hdr.ethernet.dst_addr[7:0], index);
+    }
+
+    action thin_out(bit<8> index) {
+        hdr.ethernet.src_addr[15:8] = early.execute(hdr.ethernet.dst_addr[7:0], index);
+    }
+
+    table filtered {
+        key = {
+            hdr.ethernet.dst_addr : exact;
+        }
+        actions = {
+            filter;
+            thin_out;
+            NoAction;
+        }
+        default_action = NoAction();
+        size = 4;
+    }
+
     table prefixes {
         key = {
             hdr.ethernet.dst_addr : lpm;
@@ -296,6 +320,7 @@ control Ingress(inout headers_t hdr, inout metadata_t md, in ingress_intrinsic_m
         policed.apply();
         watched.apply();
         tallied.apply();
+        filtered.apply();
         prefixes.apply();
         ranges.apply();
         constants.apply();

@@ -253,3 +253,17 @@ def test_corner_cases_by_hand(load) -> None:
     for i, (text, given, expected) in enumerate(CASES):
         [(_, frame)] = target.send(1, bytes([i]) + pack(given)[1:])
         assert frame == bytes([i]) + pack(expected)[1:], text
+
+
+def test_sizes_of_headers_are_constants(load) -> None:
+    """data_h has 8 + 8 + 16 + 32 + 48 bits."""
+    switch = load(
+        program(
+            """
+            hdr.data.a = (bit<8>) hdr.data.minSizeInBytes();
+            hdr.data.b = (bit<16>) data_h.maxSizeInBits();
+            """
+        )
+    )
+    ((_, out),) = switch.send(1, bytes(14))
+    assert (out[1], int.from_bytes(out[2:4], "big")) == (14, 112)

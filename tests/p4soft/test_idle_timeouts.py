@@ -1,8 +1,9 @@
 """Tables with idle_timeout: whether, and how long ago, a packet hit each entry.
 
-What is expected is what the vendor's test of tna_idletimeout expects: an entry begins idle, is active
-once it has been hit before the states are updated, and idle again after an update without a hit; a
-time to live (ms) runs down, begins anew with each hit, and is told of once when it has run out.
+What is expected is what the vendor's test of tna_idletimeout expects: an entry begins idle, is
+active once it has been hit before the states are updated, and idle again after an update without a
+hit; a time to live (ms) runs down, begins anew with each hit, and is told of once when it has run
+out.
 """
 
 from __future__ import annotations
@@ -140,7 +141,7 @@ def test_a_time_to_live_runs_down_from_the_last_hit(start: Any) -> None:
 
 
 def test_an_idle_entry_is_told_once_and_again_when_it_is_active(start: Any) -> None:
-    """With 1000 ms: idle from 1000 ms after the begin, the first question, or after the last hit."""
+    """With 1000 ms: idle from 1000 ms after the first question, or after the last hit."""
     switch = start(DIRECT)
     insert(switch, 1, ttl=1000)
     insert(switch, 2)  # without a time to live: never

@@ -752,15 +752,11 @@ SELECTOR = (
 # Everything of tna.p4 that p4soft does not translate: an instance is the error.
 UNSUPPORTED_EXTERNS = {
     "SelectorAction": f"SelectorAction({SELECTOR}) /*^*/x;",
-    "Lpf": "Lpf<bit<32>, bit<8>>(4) /*^*/x;",
-    "DirectLpf": "DirectLpf<bit<32>>() /*^*/x;",
-    "DirectWred": "DirectWred<bit<32>>(1, 0) /*^*/x;",
     "MathUnit": (
         "MathUnit<bit<32>>(false, 0, 0, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}) /*^*/x;"
     ),
     "ParserCounter": "ParserCounter() /*^*/x;",
     "ParserPriority": "ParserPriority() /*^*/x;",
-    "Wred": "Wred<bit<32>, bit<8>>(4, 1, 0) /*^*/x;",
 }
 
 

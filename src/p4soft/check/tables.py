@@ -17,7 +17,12 @@ IMPLEMENTATIONS = ("ActionProfile", "ActionSelector")
 # is found, and how the control plane writes it, is the same without them.
 ALGORITHMS = {"alpm": "Alpm", "atcam": "Atcam", "proxy_hash": "Hash"}
 # Properties that attach a direct extern.
-DIRECT = {"counters": "DirectCounter", "meters": "DirectMeter", "registers": "DirectRegister"}
+DIRECT = {
+    "counters": ("DirectCounter",),
+    "meters": ("DirectMeter",),
+    "filters": ("DirectLpf", "DirectWred", "Lpf", "Wred"),
+    "registers": ("DirectRegister",),
+}
 # Properties that only guide placement or the driver on the ASIC.
 _HINTS = ("requires_versioning",)
 
@@ -282,12 +287,10 @@ class TableChecker(StatementChecker):
                 f"implementation is {type_}, expected a named ActionProfile or ActionSelector, "
                 "or an Alpm or Atcam",
             )
-        others = {name: table.property(name) for name in DIRECT} | {"entries": table.entries}
-        for name, given in others.items():
-            if given is not None:
-                raise unsupported(
-                    item.position, f"{name} of a table with an implementation", "one without it"
-                )
+        if table.entries is not None:
+            raise unsupported(
+                item.position, "entries of a table with an implementation", "one without it"
+            )
         if not table.match_keys:
             raise P4Error(item.position, f"table '{table.name}' has no keys that entries match")
 
@@ -310,11 +313,11 @@ class TableChecker(StatementChecker):
     def _direct(self, item: syntax.Property) -> None:
         type_ = self.check(item.value)
         symbol = item.value.symbol if isinstance(item.value, syntax.Name) else None
-        is_one = isinstance(type_, types.Generic) and type_.name == DIRECT[item.name]
+        is_one = isinstance(type_, types.Generic) and type_.name in DIRECT[item.name]
         if not is_one or not isinstance(symbol, InstanceSymbol):
             raise P4Error(
                 item.value.position,
-                f"{item.name} is {type_}, expected a named {DIRECT[item.name]}",
+                f"{item.name} is {type_}, expected a named {' or '.join(DIRECT[item.name])}",
             )
 
 

@@ -93,10 +93,7 @@ def emit_half(emission: Emission, half: Half, pipes: Pipes, output: Lines) -> No
     )
     reads_error = _reads_parser_error(control)
     of_port = emission.pipeline.port_metadata if half is INGRESS else None
-    signature = f"void {half.name}(Packet& packet) override"
-    if len(pipes.of_pipe) > 1:
-        signature = f"void {half.name}_{emission.number}(Packet& packet)"
-    with output.braces(signature):
+    with output.braces(_signature(half, pipes, emission.number)):
         output.add("packet_bytes_ = packet.length + kFrameCheckBytes;", f"now_ns_ = {half.now};")
         if _asks(deparser):
             output.add("packet_ = &packet;", "mirror_requested_ = false;")
@@ -150,6 +147,13 @@ def emit_half(emission: Emission, half: Half, pipes: Pipes, output: Lines) -> No
         output.add("if (!rebuild_frame(packet, reader_, writer_)) packet.drop_ctl = kDropAll;")
         if half is EGRESS and uses(deparser, "Mirror"):
             output.add("mirror_rebuilt(packet);")
+
+
+def _signature(half: Half, pipes: Pipes, number: int) -> str:
+    """Of pipeline `number`: the switch calls it, or what chooses by the port (emit_choice)."""
+    if len(pipes.of_pipe) == 1:
+        return f"void {half.name}(Packet& packet) override"
+    return f"void {half.name}_{number}(Packet& packet)"
 
 
 def _asks(deparser: BlockInstance) -> bool:

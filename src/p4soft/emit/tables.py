@@ -13,6 +13,7 @@ from p4soft.emit.action_data import data_words, most_words
 from p4soft.emit.block import BlockEmitter
 from p4soft.emit.cpp_types import from_raw
 from p4soft.emit.externs.base import control_name
+from p4soft.emit.externs.filters import kind_text
 from p4soft.emit.externs.meters import unit_text
 from p4soft.emit.externs.registers import initial_words
 from p4soft.emit.text import Lines
@@ -141,7 +142,9 @@ class TableEmitter(BlockEmitter):
         name = control_name(self.emission, table.path)
         arguments = f'"{name}", {table.identifier}_, {key}, found_'
         if table.profile is not None:
-            arguments += f', "{control_name(self.emission, table.profile.path)}", entry_'
+            arguments += (
+                f', "{control_name(self.emission, table.profile.path)}", entry_, data_start_'
+            )
         self.lines.trace(f"trace_.applied({arguments});")
 
     def _key(self, table: TableInstance) -> str:
@@ -163,6 +166,8 @@ class TableEmitter(BlockEmitter):
         for parameter, word in zip(symbol.data, data_words(symbol), strict=False):
             width = types.width_of(parameter.type)
             raw = f"entry_.data<{table.data_start}, {word}, {width}>()"
+            if table.implementation is not None:
+                raw = f"entry_.data_from<{word}, {width}>(data_start_)"
             data.append(from_raw(raw, parameter.type))
         target = Target("action", symbol.name, symbol, None, symbol.directed, reference.values)
         # Directed parameters come first, so the data can simply follow.
@@ -176,6 +181,8 @@ def _direct_externs(table: TableInstance) -> str:
     fields = [".counter = true"] if table.counter else []
     if table.meter is not None:
         fields.append(f".meter = {unit_text(table.meter)}")
+    if table.filter is not None:
+        fields.append(f".filter = {kind_text(table.filter)}")
     if table.register is not None:
         words = ", ".join(f"{word:#x}" for word in initial_words(table.register))
         fields.append(f".cell = {{{words}}}")

@@ -7,6 +7,7 @@ from __future__ import annotations
 from p4soft.elaborate import ExternInstance, Pipeline
 from p4soft.emit.bfrt.counters import counter
 from p4soft.emit.bfrt.documents import Document, bits_type
+from p4soft.emit.bfrt.filters import filter_table
 from p4soft.emit.bfrt.match_tables import port_metadata, table, value_set
 from p4soft.emit.bfrt.meters import meter
 from p4soft.emit.bfrt.profiles import profile, selector
@@ -20,6 +21,8 @@ _OF_CELLS = {
     "Register": register,
     "RegisterParam": register_param,
     "Meter": meter,
+    "Lpf": filter_table,
+    "Wred": filter_table,
 }
 _OF_ACTIONS = {"ActionProfile": profile, "ActionSelector": selector}
 

@@ -13,6 +13,7 @@ from p4soft.emit.bfrt.documents import (
     table_document,
     table_type,
 )
+from p4soft.emit.bfrt.filters import filter_data
 from p4soft.emit.bfrt.meters import BYTE_COUNT_ADJUST, meter_data
 from p4soft.emit.bfrt.profiles import named_member
 from p4soft.emit.bfrt.registers import register_data
@@ -37,8 +38,7 @@ def table(pipe: str, instance: TableInstance) -> Document:
     declaration = instance.declaration
     if instance.implementation is not None:
         return _indirect(pipe, instance)
-    data, operations, attributes = _direct_externs(instance)
-    _put_aging(instance, data, operations, attributes)
+    data, operations, attributes = _of_entries(instance)
     if declaration.entries is not None and declaration.constant_entries:
         attributes.append("ConstTable")
     return table_document(
@@ -56,8 +56,8 @@ def table(pipe: str, instance: TableInstance) -> Document:
     )
 
 
-def _direct_externs(instance: TableInstance) -> tuple[list[Document], list[str], list[str]]:
-    """Data, operations and attributes."""
+def _of_entries(instance: TableInstance) -> tuple[list[Document], list[str], list[str]]:
+    """What entries have beside their action: data, operations and attributes."""
     data: list[Document] = []
     operations: list[str] = []
     attributes = ["EntryScope"]
@@ -67,22 +67,18 @@ def _direct_externs(instance: TableInstance) -> tuple[list[Document], list[str],
     if instance.meter is not None:
         data += meter_data(instance.meter)
         attributes.append(BYTE_COUNT_ADJUST)
+    if instance.filter is not None:
+        data += filter_data(instance.filter)
     if instance.register is not None:
         parameters = [len(action.symbol.data) for action in instance.declaration.actions]
         data += register_data(instance.register, first_id=1 + max(parameters))
         operations.append("SyncRegisters")
+    if instance.ages:
+        states = {"type": "string", "choices": ["ENTRY_IDLE", "ENTRY_ACTIVE"]}
+        data += [datum(*_HIT_STATE, states), datum(*_TTL, {**UINT32, "default_value": 0})]
+        operations.append("UpdateHitState")
+        attributes.append("IdleTimeout")
     return data, operations, attributes
-
-
-def _put_aging(
-    instance: TableInstance, data: list[Document], operations: list[str], attributes: list[str]
-) -> None:
-    if not instance.ages:
-        return
-    data.append(datum(*_HIT_STATE, {"type": "string", "choices": ["ENTRY_IDLE", "ENTRY_ACTIVE"]}))
-    data.append(datum(*_TTL, {**UINT32, "default_value": 0}))
-    operations.append("UpdateHitState")
-    attributes.append("IdleTimeout")
 
 
 def _indirect(pipe: str, instance: TableInstance) -> Document:
@@ -91,8 +87,7 @@ def _indirect(pipe: str, instance: TableInstance) -> Document:
     assert instance.implementation is not None and instance.profile is not None
     by_selector = instance.implementation is not instance.profile
     needed = [instance.implementation, instance.profile] if by_selector else [instance.profile]
-    data, operations, attributes = [named_member(instance)], list[str](), ["EntryScope"]
-    _put_aging(instance, data, operations, attributes)
+    data, operations, attributes = _of_entries(instance)
     return table_document(
         pipe,
         instance.path,
@@ -102,7 +97,7 @@ def _indirect(pipe: str, instance: TableInstance) -> Document:
         depends_on=[each.path for each in needed],
         has_const_default_action=declaration.constant_default,
         key=_keys(declaration),
-        data=data,
+        data=[named_member(instance), *data],
         operations=operations,
         attributes=attributes,
     )

@@ -10,6 +10,7 @@ from p4soft.emit.externs.base import Extern
 from p4soft.emit.externs.checksums import Checksum
 from p4soft.emit.externs.counters import Counter, DirectCounter
 from p4soft.emit.externs.deparsers import Digest, Mirror, Resubmit
+from p4soft.emit.externs.filters import DirectFilter, Filter
 from p4soft.emit.externs.hashes import Hash, Polynomial
 from p4soft.emit.externs.meters import DirectMeter, Meter, Random
 from p4soft.emit.externs.packets import PacketIn, PacketOut
@@ -36,6 +37,10 @@ EXTERNS: dict[str, Extern] = {
     "RegisterParam": RegisterParam(),
     "Meter": Meter(),
     "DirectMeter": DirectMeter(),
+    "Lpf": Filter(),
+    "DirectLpf": DirectFilter(),
+    "Wred": Filter(),
+    "DirectWred": DirectFilter(),
     "ActionProfile": ActionProfile(),
     "ActionSelector": ActionSelector(),
     "Alpm": Extern(),  # nothing: what it finds is what a table without it would
