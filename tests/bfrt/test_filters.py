@@ -23,8 +23,8 @@ WRED = {
     "$WRED_SPEC_MAX_PROBABILITY": 1.0,
 }
 # As the vendor's test expects them after a reset.
-FRESH_LPF = {name: 0 for name in LPF} | {"$LPF_SPEC_TYPE": "SAMPLE"}
-FRESH_WRED = {name: 0 for name in WRED} | {
+FRESH_LPF = dict.fromkeys(LPF, 0) | {"$LPF_SPEC_TYPE": "SAMPLE"}
+FRESH_WRED = dict.fromkeys(WRED, 0) | {
     "$WRED_SPEC_MIN_THRESH_CELLS": 0xFF000000,
     "$WRED_SPEC_MAX_THRESH_CELLS": 0xFF000000,
 }
