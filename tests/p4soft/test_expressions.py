@@ -267,3 +267,24 @@ def test_sizes_of_headers_are_constants(load) -> None:
     )
     ((_, out),) = switch.send(1, bytes(14))
     assert (out[1], int.from_bytes(out[2:4], "big")) == (14, 112)
+
+
+def test_operators_on_bits_bind_closer_than_comparisons(load) -> None:
+    """Unlike C (P4-16 specification, section 8.1; %left of p4c's p4parser.ypp)."""
+    switch = load(
+        program(
+            """
+            if (hdr.data.a & 6 == 2) { hdr.data.c[0:0] = 1; }
+            if (3 != hdr.data.a | 1) { hdr.data.c[1:1] = 1; }
+            if (hdr.data.a ^ 1 < 4) { hdr.data.c[2:2] = 1; }
+            if (hdr.data.a < 9 == hdr.data.a > 1) { hdr.data.c[3:3] = 1; }
+            """
+        )
+    )
+
+    def results(a: int) -> int:
+        ((_, out),) = switch.send(1, bytes([0, a]) + bytes(12))
+        return out[7]
+
+    # Of 2: 2 & 6 = 2, 2 | 1 = 3, 2 ^ 1 = 3; of 5: 4, 5, 4; of 1: 0, 1, 0, and 1 > 1 is false.
+    assert [results(a) for a in (2, 5, 1)] == [0b1101, 0b1010, 0b0110]
