@@ -11,8 +11,8 @@ using Json = nlohmann::json;
 
 Field::Match match_of(const std::string& type) {
   static const std::map<std::string, Field::Match> matches = {
-      {"Exact", Field::Match::kExact},   {"Ternary", Field::Match::kTernary},
-      {"LPM", Field::Match::kLpm},       {"Range", Field::Match::kRange},
+      {"Exact", Field::Match::kExact}, {"Ternary", Field::Match::kTernary},
+      {"LPM", Field::Match::kLpm},     {"Range", Field::Match::kRange},
       {"ATCAM", Field::Match::kExact}, {"Optional", Field::Match::kOptional}};
   const auto found = matches.find(type);
   if (found == matches.end()) throw std::runtime_error("bfrt.json: match_type \"" + type + "\"");

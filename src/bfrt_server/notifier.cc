@@ -47,8 +47,7 @@ bool Notifier::watches_ports(ClientId client) const {
   return port_watchers_.contains(client);
 }
 
-void Notifier::set_aging(std::uint32_t table, ClientId client,
-                         const bfrt_proto::IdleTable& aging) {
+void Notifier::set_aging(std::uint32_t table, ClientId client, const bfrt_proto::IdleTable& aging) {
   const std::lock_guard lock(mutex_);
   aging_[table] = {aging, client};
 }

@@ -151,8 +151,8 @@ void TableAccess::put_key(const Json& key, bfrt_proto::TableEntry& entry) const 
 }
 
 void TableAccess::put_data(const Json& data, const bfrt::Action* action,
-                           const bfrt_proto::TableData& wanted,
-                           bfrt_proto::TableEntry& entry, std::uint32_t pipes) const {
+                           const bfrt_proto::TableData& wanted, bfrt_proto::TableEntry& entry,
+                           std::uint32_t pipes) const {
   auto* message = entry.mutable_data();
   if (action != nullptr) message->set_action_id(action->id);
   std::set<std::uint32_t> ids;

@@ -1,6 +1,6 @@
 // What a table's direct externs add to the data of its entries, under BfRt's names: the counts of a
-// DirectCounter, the limits of a DirectMeter, what a DirectLpf or DirectWred is told, the fields of a
-// DirectRegister's cell; and what is left of their time to live, where the table ages them.
+// DirectCounter, the limits of a DirectMeter, what a DirectLpf or DirectWred is told, the fields of
+// a DirectRegister's cell; and what is left of their time to live, where the table ages them.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -28,9 +28,9 @@ struct Average {
 
 // A low-pass filter: of the values themselves, or of their sum.
 struct LpfCell {
-  std::uint64_t is_rate = 0;    // 1: the sum; 0: samples
-  double gain_time_ns = 0;      // while a sample is above the average
-  double decay_time_ns = 0;     // while it is below; of the sum
+  std::uint64_t is_rate = 0;     // 1: the sum; 0: samples
+  double gain_time_ns = 0;       // while a sample is above the average
+  double decay_time_ns = 0;      // while it is below; of the sum
   std::uint64_t scale_down = 0;  // bits that the result is shifted right by
   Average average;
 

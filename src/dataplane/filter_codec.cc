@@ -17,8 +17,8 @@ constexpr const char* kGain = "$LPF_SPEC_GAIN_TIME_CONSTANT_NS";
 constexpr const char* kDecay = "$LPF_SPEC_DECAY_TIME_CONSTANT_NS";
 constexpr const char* kScale = "$LPF_SPEC_OUT_SCALE_DOWN_FACTOR";
 constexpr const char* kTime = "$WRED_SPEC_TIME_CONSTANT_NS";
-constexpr const char* kMin = "$WRED_SPEC_MIN_THRESH_CELLS";
-constexpr const char* kMax = "$WRED_SPEC_MAX_THRESH_CELLS";
+constexpr const char* kMinThreshold = "$WRED_SPEC_MIN_THRESH_CELLS";
+constexpr const char* kMaxThreshold = "$WRED_SPEC_MAX_THRESH_CELLS";
 constexpr const char* kProbability = "$WRED_SPEC_MAX_PROBABILITY";
 constexpr int kScaleBits = 5;
 
@@ -57,9 +57,9 @@ bool put(LpfCell& cell, const std::string& name, const Json& value, const std::s
 bool put(WredCell& cell, const std::string& name, const Json& value, const std::string& what) {
   if (name == kTime) {
     cell.time_constant_ns = at_least_zero(value, kMostNs, what);
-  } else if (name == kMin) {
+  } else if (name == kMinThreshold) {
     cell.min_threshold = whole(value, 32, what);
-  } else if (name == kMax) {
+  } else if (name == kMaxThreshold) {
     cell.max_threshold = whole(value, 32, what);
   } else if (name == kProbability) {
     cell.max_probability = at_least_zero(value, 1, what);
@@ -104,8 +104,8 @@ Json filter_fields(FilterKind kind, const std::uint64_t* words) {
   }
   const auto cell = load_filter<WredCell>(words);
   return {{kTime, cell.time_constant_ns},
-          {kMin, cell.min_threshold},
-          {kMax, cell.max_threshold},
+          {kMinThreshold, cell.min_threshold},
+          {kMaxThreshold, cell.max_threshold},
           {kProbability, cell.max_probability}};
 }
 

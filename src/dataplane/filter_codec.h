@@ -12,7 +12,8 @@ namespace turntable::dataplane {
 
 // Whether a field of BfRt is one of a filter's: "$LPF_SPEC_…" or "$WRED_SPEC_…".
 bool is_filter_field(FilterKind kind, const std::string& name);
-// Into a cell's words; its average begins anew. Throws CommandError bad_argument; `what` says where.
+// Into a cell's words; its average begins anew. Throws CommandError bad_argument; `what` says
+// where.
 void put_filter_field(FilterKind kind, const std::string& name, const nlohmann::json& value,
                       const std::string& what, std::uint64_t* words);
 nlohmann::json filter_fields(FilterKind kind, const std::uint64_t* words);

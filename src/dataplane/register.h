@@ -93,8 +93,7 @@ class DirectCell final : public RegisterArray {
  public:
   explicit DirectCell(std::uint64_t* words) noexcept : words_(words) { take(); }
   ~DirectCell() override {
-    for (int field = 0; field < Fields::kCount; ++field)
-      words_[field] = Fields::raw(cell_, field);
+    for (int field = 0; field < Fields::kCount; ++field) words_[field] = Fields::raw(cell_, field);
   }
   DirectCell(const DirectCell&) = delete;
   DirectCell& operator=(const DirectCell&) = delete;

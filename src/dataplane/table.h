@@ -4,8 +4,8 @@
 // has a direct counter, a MeterCell if it has a direct meter, a filter's cell if it has a DirectLpf
 // or DirectWred, a word for each field of the cell if it
 // has a direct register, the action's data, each parameter in one word (two if wider than 64 bits,
-// low half first), and at the end of all entries the words of Aging if the table ages them. Entry 0 is the default entry; it exists
-// always, so that a lookup never has to branch on a missing entry.
+// low half first), and at the end of all entries the words of Aging if the table ages them. Entry 0
+// is the default entry; it exists always, so that a lookup never has to branch on a missing entry.
 #pragma once
 
 #include <cstdint>
@@ -133,8 +133,8 @@ class Table {
   std::size_t aging_start() const noexcept { return stride_ - direct_.aging_words(); }
   std::size_t stride() const noexcept { return stride_; }
 
-  // An entry's words, of which there may be fewer: with all of them, and the cells of a filter and of
-  // a direct register as they are at first.
+  // An entry's words, of which there may be fewer: with all of them, and the cells of a filter and
+  // of a direct register as they are at first.
   Words completed(Words words) const;
 
   // Control plane. `words` are as laid out above and have `stride` words.
@@ -173,9 +173,7 @@ class Table {
   // Of a table that ages. The clock is that of packets, and stands still between calls of at().
   void at(std::uint64_t now_ns) { now_ns_ = now_ns; }
   std::uint64_t now_ns() const { return now_ns_; }
-  Aging aging(std::uint32_t entry) {
-    return Aging(pool_.data() + entry * stride_ + aging_start());
-  }
+  Aging aging(std::uint32_t entry) { return Aging(pool_.data() + entry * stride_ + aging_start()); }
   void clear_registers();  // every cell is what it was at first
   // From now on; the table is empty. Counted where entries come and go, so that whatever undoes a
   // change undoes the count.
@@ -193,9 +191,7 @@ class Table {
   using Name = std::pair<std::uint64_t, std::uint64_t>;  // an entry's first words, and of its data
 
   void put_first_register(std::uint64_t* words) const;
-  Name name_of(std::uint32_t entry) const {
-    return {words(entry)[0], words(entry)[data_start()]};
-  }
+  Name name_of(std::uint32_t entry) const { return {words(entry)[0], words(entry)[data_start()]}; }
   void count_name(std::uint32_t entry);
   void uncount_name(std::uint32_t entry);
 

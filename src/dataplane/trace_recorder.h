@@ -47,8 +47,8 @@ class TraceRecorder final : public ProgramTrace {
     applied(table, entries, key, found, table, found.entry, entries.data_start());
   }
   // `actions`: the table whose action is run, an action profile where `table` has one; `acting`:
-  // the entry that it is run with, a member's or the default entry of `table`, and the first word of
-  // its data.
+  // the entry that it is run with, a member's or the default entry of `table`, and the first word
+  // of its data.
   void applied(const char* table, const Table& entries, const std::uint64_t* key,
                const Lookup& found, const char* actions, const Entry& acting,
                std::size_t data_start);

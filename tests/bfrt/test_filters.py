@@ -13,7 +13,7 @@ from .test_tables import FRAME, INVALID, MAC, failing, to
 LPF = {
     "$LPF_SPEC_TYPE": "RATE",
     "$LPF_SPEC_GAIN_TIME_CONSTANT_NS": 1000.0,
-    "$LPF_SPEC_DECAY_TIME_CONSTANT_NS": 1e12,
+    "$LPF_SPEC_DECAY_TIME_CONSTANT_NS": 2.0**40,
     "$LPF_SPEC_OUT_SCALE_DOWN_FACTOR": 1,
 }
 WRED = {
@@ -49,7 +49,7 @@ def test_a_cell_is_written_read_and_reset(
 
 
 def test_packets_get_what_the_filter_computes(client: Client, switch: SoftswitchTarget) -> None:
-    """A sum that takes 1000 s to decay, halved: of frames to …:01 1 / 2, 2 / 2, 3 / 2."""
+    """A sum that takes 1100 s to decay, halved: of frames to …:01 1 / 2, 2 / 2, 3 / 2."""
     client.insert("forward", to(MAC), "send", {"port": 2})
     client.insert("smooth", {"$LPF_INDEX": 3}, data=LPF)
     client.insert("filtered", to(MAC), "filter", {"index": 3})
