@@ -231,6 +231,33 @@ WITHOUT_TABLE = program(
 )
 
 
+NESTED = program(
+    "t.apply();",
+    local="""
+    DirectRegister<bit<32>>(9) cells;
+    DirectRegisterAction<bit<32>, bit<32>>(cells) step = {
+        void apply(inout bit<32> value, out bit<32> rv) { rv = value; value = value + 1; }
+    };
+    action inner() { hdr.data.c = step.execute(); }
+    action outer(bit<8> v) { hdr.data.a = v; inner(); }
+    table t {
+        key = { hdr.data.kind: exact; }
+        actions = { inner; outer; }
+        default_action = outer(3);
+        registers = cells;
+        size = 4;
+    }
+""",
+)
+
+
+def test_an_action_of_the_table_may_call_the_one_that_uses_the_cell(load: Any) -> None:
+    switch = load(NESTED)
+    first = found(switch, 1)
+    assert first >= 9
+    assert found(switch, 1) == first + 1
+
+
 def test_without_a_table_it_is_one_cell(load: Any) -> None:
     """As in p4c's sample tna_register_action_2."""
     switch = load(WITHOUT_TABLE)
@@ -309,6 +336,14 @@ MISPLACED = {
     "in an action without a table of it": (
         attached(t="", a="/*^*/step.execute();"),
         "'cells' is attached to no table; write `registers = cells;` in the table of this action",
+    ),
+    "in an action that another table's action calls": (
+        attached(a="/*^*/step.execute();", b="a();").replace("t.apply(); ", ""),
+        "'cells' belongs to table 't', but action 'a' is used by table 'u' too",
+    ),
+    "in an action that is called outside of actions": (
+        attached("/*^*/a();", t="registers = cells; size = 4;").replace("t.apply(); ", ""),
+        "it cannot be called directly",
     ),
     "attached twice": (
         attached(u="/*^*/registers = cells;"),
