@@ -27,6 +27,7 @@
 #include "dataplane/register.h"
 #include "dataplane/table.h"
 #include "dataplane/ternary_index.h"
+#include "dataplane/varbit.h"
 #include "dataplane/wire.h"
 
 namespace turntable::dataplane {

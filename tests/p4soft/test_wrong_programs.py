@@ -170,7 +170,36 @@ CASES: dict[str, tuple[str, str]] = {
         "a shift needs a non-negative amount",
     ),
     "header not whole bytes": ("header /*^*/odd_h { bit<7> x; }", "header 'odd_h' has 7 bits"),
-    "varbit field": ("header v_h { varbit<32> /*^*/x; }", "a varbit field is not supported"),
+    "varbit field before others": (
+        "header v_h { varbit<32> /*^*/x; bit<8> y; }",
+        "a varbit field before others is not supported by p4soft; supported: one, at the end",
+    ),
+    "varbit field of a part of a byte": (
+        "header v_h { varbit<33> /*^*/x; }",
+        "a field of varbit<33>; Tofino's headers are whole bytes",
+    ),
+    "varbit field of a struct": (
+        "struct v_t { varbit<32> /*^*/x; }",
+        "a struct field of type varbit<32> is not allowed",
+    ),
+    "hash of a varbit field": (
+        program(
+            "hdr.data.b = h.get({/*^*/hdr.options});",
+            top="",
+            preamble=PREAMBLE + "header options_h { varbit<32> x; }\n",
+            metadata=METADATA.replace("extra_h extra;", "options_h options;"),
+            local="Hash<bit<16>>(HashAlgorithm_t.CRC16) h;",
+        ),
+        "header options_h here is not supported by p4soft; supported: headers without a varbit",
+    ),
+    "extract of a varbit field without its size": (
+        program(
+            preamble=PREAMBLE + "header options_h { varbit<32> x; }\n",
+            metadata=METADATA.replace("extra_h extra;", "options_h options;"),
+            parser=PARSER.replace("pkt.extract(hdr.data)", "/*^*/pkt.extract(hdr.options)"),
+        ),
+        "extract: header options_h needs the size of its varbit field",
+    ),
     "generic struct": ("struct pair/*^*/<T> { T x; }", "a generic struct is not supported"),
     "residual checksum": (
         program(
@@ -181,9 +210,9 @@ CASES: dict[str, tuple[str, str]] = {
         ),
         "Checksum.subtract_all_and_deposit is not supported",
     ),
-    "extract with a variable size": (
+    "extract of a fixed header with a size": (
         program(parser=PARSER.replace("pkt.extract(hdr.data)", "/*^*/pkt.extract(hdr.data, 32w8)")),
-        "extract with a variable size is not supported",
+        "extract: header data_h has no varbit field",
     ),
     "lookahead of a signed number": (
         program(

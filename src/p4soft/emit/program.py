@@ -98,7 +98,7 @@ def _capacity(deparser: BlockInstance) -> int:
     for block in deparser.with_descendants():
         for node in walk(block.declaration):
             if _is_emit(node):
-                bits += types.width_of(node.target.arguments[0].type) or 0
+                bits += types.most_bits(node.target.arguments[0].type)
     return bits // 8
 
 
