@@ -377,8 +377,6 @@ WRONG = {
         ),
         "'meter' belongs to table 't'; use it in an action of that table",
     ),
-        "meters of a table with an implementation is not supported",
-    ),
 }
 
 
