@@ -304,7 +304,8 @@ void FilterTable::read_one(std::size_t number, const EntryRead& read, SwitchLink
   Json args = {{"table", table().name}};
   if (is_one) args["index"] = first;
   try {
-    for (const Json& filter : link.call("filter_read", args).at("filters")) {
+    const Json result = link.call("filter_read", args);
+    for (const Json& filter : result.at("filters")) {
       bfrt_proto::TableEntry& entry = answers.add(number, read);
       put_index(filter.at("index"), entry);
       if (!read.key_only()) put_data(filter.at("data"), nullptr, read.entry.data(), entry);
