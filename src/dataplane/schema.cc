@@ -64,7 +64,7 @@ std::vector<DataSchema> read_cell(const nlohmann::json& data) {
   for (const auto& element : data) {
     if (!element.contains("singleton")) continue;
     const auto& field = element.at("singleton");
-    for (const auto& annotation : field.at("annotations"))
+    for (const auto& annotation : field.value("annotations", nlohmann::json::array()))
       if (annotation.value("value", "") == kRegisterData) fields.push_back(field);
   }
   return data_in_words(fields);
