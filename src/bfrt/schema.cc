@@ -11,9 +11,9 @@ using Json = nlohmann::json;
 
 Field::Match match_of(const std::string& type) {
   static const std::map<std::string, Field::Match> matches = {
-      {"Exact", Field::Match::kExact},   {"Ternary", Field::Match::kTernary},
-      {"LPM", Field::Match::kLpm},       {"Range", Field::Match::kRange},
-      {"ATCAM", Field::Match::kTernary}, {"Optional", Field::Match::kOptional}};
+      {"Exact", Field::Match::kExact}, {"Ternary", Field::Match::kTernary},
+      {"LPM", Field::Match::kLpm},     {"Range", Field::Match::kRange},
+      {"ATCAM", Field::Match::kExact}, {"Optional", Field::Match::kOptional}};
   const auto found = matches.find(type);
   if (found == matches.end()) throw std::runtime_error("bfrt.json: match_type \"" + type + "\"");
   return found->second;
@@ -48,6 +48,8 @@ Field read_field(const Json& document) {
   field.mandatory = document.value("mandatory", false);
   field.read_only = document.value("read_only", false);
   field.repeated = document.value("repeated", false);
+  for (const Json& annotation : document.value("annotations", Json::array()))
+    if (annotation.value("value", "") == "register_data") field.of_each_pipe = true;
   read_type(document.at("type"), field);
   return field;
 }

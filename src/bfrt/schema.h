@@ -21,6 +21,7 @@ struct Field {
   bool mandatory = false;
   bool read_only = false;
   bool repeated = false;             // a list
+  bool of_each_pipe = false;         // of a register: read, it has a value of each pipe
   std::vector<std::string> choices;  // of a text; empty: any
   Match match = Match::kExact;       // of a key
 

@@ -19,9 +19,6 @@ void check_has(const bfrt::Table& table, const char* attribute) {
 Failure no_attribute(const bfrt::Table& table, TableAttribute::AttributeCase attribute) {
   const char* what = "Invalid Attribute Type";
   switch (attribute) {
-    case TableAttribute::kIdleTable:
-      what = "entries do not age in softswitch (idle time-outs)";
-      break;
     case TableAttribute::kDynKeyMask:
       what = "keys cannot be masked at run time in softswitch";
       break;
@@ -80,6 +77,9 @@ void write_attribute(const bfrt::Table& table, const TableAttribute& attribute, 
     case TableAttribute::kPortStatusNotify:
       check_has(table, "port_status_notif_cb");
       return notifier.watch_ports(client, attribute.port_status_notify().enable(), running);
+    case TableAttribute::kIdleTable:
+      check_has(table, "IdleTimeout");
+      return notifier.set_aging(table.id, client, attribute.idle_table());
     case TableAttribute::kIntvlMs:  // nothing is polled: counters are always up to date
       return check_has(table, "poll_intvl_ms");
     case TableAttribute::kPreDeviceConfig:
@@ -107,6 +107,10 @@ TableAttribute read_attribute(const bfrt::Table& table, const TableAttribute& qu
     case TableAttribute::kPortStatusNotify:
       check_has(table, "port_status_notif_cb");
       answer.mutable_port_status_notify()->set_enable(notifier.watches_ports(client));
+      return answer;
+    case TableAttribute::kIdleTable:
+      check_has(table, "IdleTimeout");
+      *answer.mutable_idle_table() = notifier.aging(table.id);
       return answer;
     case TableAttribute::kEntryScope:
       check_has(table, "EntryScope");

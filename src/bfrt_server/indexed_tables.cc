@@ -188,6 +188,37 @@ void RegisterTable::operate(const std::string& operation, SwitchLink& link) {
   load(0, table().size, link);
 }
 
+void RegisterParamTable::write(const EntryWrite& update, WriteBatch& batch) {
+  const std::string what = context(update.type, update.entry.is_default_entry());
+  if (!update.entry.is_default_entry())
+    throw cannot("a RegisterParam has no entry but the default one;");
+  auto& link = batch.link();
+  if (update.type == Update::DELETE || update.type == Update::RESET) {
+    const auto reset = [this, &link] { link.call("register_clear", {{"table", table().name}}); };
+    return batch.add(WriteBatch::Act{reset}, what);
+  }
+  if (update.type != Update::MODIFY)
+    throw not_supported("the default entry can only be modified or reset table:" + table().name);
+  const Json values = data_of(update.entry.data(), what, /*complete=*/true);
+  const auto set = [this, value = *values.begin(), &link] {
+    link.call("register_write", {{"table", table().name}, {"values", {value}}});
+  };
+  batch.add(WriteBatch::Act{set}, what);
+}
+
+void RegisterParamTable::read_one(std::size_t number, const EntryRead& read, SwitchLink& link,
+                                  ReadAnswers& answers) {
+  try {
+    const Json result = link.call("register_read", {{"table", table().name}});
+    bfrt_proto::TableEntry& entry = answers.add(number, read);
+    entry.set_is_default_entry(true);
+    put_data({{table().data.front().name, result.at("values").at(0)}}, nullptr, read.entry.data(),
+             entry);
+  } catch (const CommandError& error) {
+    throw from_switch(reading(), error);
+  }
+}
+
 CounterTable::CounterTable(const bfrt::Table& table) : IndexedTable(table) {
   Json zero = Json::object();
   for (const bfrt::Field& field : table.data) zero[field.name] = 0U;
@@ -248,6 +279,40 @@ void CounterTable::operate(const std::string& operation, SwitchLink& link) {
   if (operation != "Sync" && operation != "SyncCounters")
     return TableAccess::operate(operation, link);
   load(std::nullopt, link);
+}
+
+// Deleted, a cell is what it was at first.
+void FilterTable::write(const EntryWrite& update, WriteBatch& batch) {
+  const std::string what = context(update.type);
+  if (!sets_values(update.type) && update.type != Update::DELETE) throw cannot("no such update;");
+  Json args = {{"table", table().name}, {"data", nullptr}};
+  if (update.entry.has_key()) {
+    args["index"] = index_of(update.entry.key(), what);
+  } else if (update.type != Update::DELETE) {
+    throw invalid("Table key cannot be empty table:" + table().name);
+  }
+  if (update.type != Update::DELETE)
+    args["data"] = data_of(update.entry.data(), what, update.type == Update::INSERT);
+  const auto set = [args, &link = batch.link()] { link.call("filter_write", args); };
+  batch.add(WriteBatch::Act{set}, what);
+}
+
+void FilterTable::read_one(std::size_t number, const EntryRead& read, SwitchLink& link,
+                           ReadAnswers& answers) {
+  const bool is_one = read.entry.has_key();
+  const auto [first, count] = range_of(read);
+  Json args = {{"table", table().name}};
+  if (is_one) args["index"] = first;
+  try {
+    const Json result = link.call("filter_read", args);
+    for (const Json& filter : result.at("filters")) {
+      bfrt_proto::TableEntry& entry = answers.add(number, read);
+      put_index(filter.at("index"), entry);
+      if (!read.key_only()) put_data(filter.at("data"), nullptr, read.entry.data(), entry);
+    }
+  } catch (const CommandError& error) {
+    throw from_switch(reading(), error);
+  }
 }
 
 void MeterTable::write(const EntryWrite& update, WriteBatch& batch) {

@@ -49,6 +49,19 @@ class RegisterTable final : public IndexedTable {
   std::vector<std::uint64_t> copy_;  // fields of cell 0, of cell 1, ...
 };
 
+// A RegisterParam: one number, its default entry.
+class RegisterParamTable final : public TableAccess {
+ public:
+  using TableAccess::TableAccess;
+
+  void write(const EntryWrite& update, WriteBatch& batch) override;
+  bool has_default_entry() const override { return true; }
+
+ protected:
+  void read_one(std::size_t number, const EntryRead& read, SwitchLink& link,
+                ReadAnswers& answers) override;
+};
+
 class CounterTable final : public IndexedTable {
  public:
   explicit CounterTable(const bfrt::Table& table);
@@ -65,6 +78,18 @@ class CounterTable final : public IndexedTable {
 
   std::mutex mutex_;
   std::vector<nlohmann::json> copy_;  // data of each counter
+};
+
+// An Lpf or Wred.
+class FilterTable final : public IndexedTable {
+ public:
+  using IndexedTable::IndexedTable;
+
+  void write(const EntryWrite& update, WriteBatch& batch) override;
+
+ protected:
+  void read_one(std::size_t number, const EntryRead& read, SwitchLink& link,
+                ReadAnswers& answers) override;
 };
 
 class MeterTable final : public IndexedTable {

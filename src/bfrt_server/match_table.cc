@@ -1,5 +1,7 @@
 #include "bfrt_server/match_table.h"
 
+#include <algorithm>
+
 #include "bfrt_server/operation.h"
 #include "bfrt_server/write_batch.h"
 #include "common/command_error.h"
@@ -262,14 +264,19 @@ void MatchTable::put_entry(const Json& found, const EntryRead& read,
   const auto action = found.find("action");
   put_data(seen_data(found, read.from_hw()),
            action == found.end() ? nullptr : table().action(action->get<std::string>()),
-           read.entry.data(), entry);
+           read.entry.data(), entry, pipes_of(read));
 }
 
 void MatchTable::put_default(const Json& found, const EntryRead& read,
                              bfrt_proto::TableEntry& entry) {
   entry.set_is_default_entry(true);
   put_data(seen_data(found, read.from_hw()), table().action(found.at("action").get<std::string>()),
-           read.entry.data(), entry);
+           read.entry.data(), entry, pipes_of(read));
+}
+
+// As many values as a field of a direct register has: softswitch has one state, which all show.
+std::uint32_t MatchTable::pipes_of(const EntryRead& read) const {
+  return read.target.pipe_id() == kAllPipes ? pipes_ : 1;
 }
 
 // An entry's data with the counters that this read sees.
@@ -292,8 +299,14 @@ std::uint32_t MatchTable::usage(SwitchLink& link) {
 }
 
 void MatchTable::operate(const std::string& operation, SwitchLink& link) {
-  if (operation != "SyncCounters" || table().operations.empty())
+  const auto& known = table().operations;
+  if (std::find(known.begin(), known.end(), operation) == known.end())
     return TableAccess::operate(operation, link);
+  if (operation == "UpdateHitState") {
+    link.call("aging_update", {{"table", table().name}});
+    return;
+  }
+  if (operation != "SyncCounters") return;  // nothing else has a copy here
   const Json result = link.call("table_read", {{"table", table().name}});
   for (const Json& found : result.at("entries")) seen_data(found, true);
   seen_data(result.at("default"), true);

@@ -13,7 +13,7 @@ namespace turntable::bfrt_server {
 
 class MatchTable final : public TableAccess {
  public:
-  using TableAccess::TableAccess;
+  MatchTable(const bfrt::Table& table, std::uint32_t pipes) : TableAccess(table), pipes_(pipes) {}
 
   void write(const EntryWrite& update, WriteBatch& batch) override;
   void read(const std::vector<EntryRead>& reads, SwitchLink& link, ReadAnswers& answers) override;
@@ -42,8 +42,10 @@ class MatchTable final : public TableAccess {
   void put_entry(const nlohmann::json& found, const EntryRead& read, bfrt_proto::TableEntry& entry);
   void put_default(const nlohmann::json& found, const EntryRead& read,
                    bfrt_proto::TableEntry& entry);
+  std::uint32_t pipes_of(const EntryRead& read) const;
   nlohmann::json seen_data(const nlohmann::json& found, bool from_hw);
 
+  std::uint32_t pipes_;
   // Direct counters as they were when last read from the device, by entry; a driver keeps such a
   // copy and answers from it unless asked for the device's.
   std::mutex mutex_;

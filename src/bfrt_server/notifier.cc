@@ -5,6 +5,7 @@
 
 #include "bfrt/values.h"
 #include "bfrt_server/failure.h"
+#include "bfrt_server/table_access.h"
 #include "common/command_error.h"
 
 namespace turntable::bfrt_server {
@@ -46,6 +47,17 @@ bool Notifier::watches_ports(ClientId client) const {
   return port_watchers_.contains(client);
 }
 
+void Notifier::set_aging(std::uint32_t table, ClientId client, const bfrt_proto::IdleTable& aging) {
+  const std::lock_guard lock(mutex_);
+  aging_[table] = {aging, client};
+}
+
+bfrt_proto::IdleTable Notifier::aging(std::uint32_t table) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = aging_.find(table);
+  return found == aging_.end() ? bfrt_proto::IdleTable() : found->second.attribute;
+}
+
 bool Notifier::stopped_within(std::chrono::milliseconds time) {
   std::unique_lock lock(mutex_);
   return wake_.wait_for(lock, time, [&] { return stopping_; });
@@ -62,6 +74,7 @@ void Notifier::run() {
         waited = true;
       }
       tell_of_ports(*running);
+      tell_of_ages(*running);
     } catch (const Failure&) {  // no switch: the next turn looks again
     } catch (const CommandError&) {
     }
@@ -144,6 +157,48 @@ std::map<DevPort, bool> Notifier::changed_ports(RunningSwitch& running) {
   }
   ports_before_ = std::move(now);
   return changed;
+}
+
+// The switch is asked each turn, however long the client's ttl_query_interval is.
+void Notifier::tell_of_ages(RunningSwitch& running) {
+  std::map<std::uint32_t, ClientId> watched;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [id, table] : aging_) {
+      const bool notifies =
+          table.attribute.idle_table_mode() == bfrt_proto::IdleTable::IDLE_TABLE_NOTIFY_MODE;
+      if (table.attribute.enable() && notifies) watched[id] = table.client;
+    }
+  }
+  for (const auto& [id, client] : watched) {
+    const bfrt::Table* table = running.schema().table(id);
+    if (table == nullptr) continue;  // of another program
+    const Json answer = running.link().call("aging_events", {{"table", table->name}});
+    for (const Json& event : answer.at("events")) tell_of_age(*table, event, client);
+  }
+}
+
+void Notifier::tell_of_age(const bfrt::Table& table, const Json& event, ClientId client) {
+  bfrt_proto::StreamMessageResponse message;
+  auto* told = message.mutable_idle_timeout_notification();
+  const bool is_active = event.at("state") == "ENTRY_ACTIVE";
+  told->set_type(is_active ? bfrt_proto::IdleTimeoutNotification::ENTRY_ACTIVE
+                           : bfrt_proto::IdleTimeoutNotification::ENTRY_IDLE);
+  told->mutable_target()->set_pipe_id(kAllPipes);
+  told->mutable_table_entry()->set_table_id(table.id);
+  Json key = event.at("key");
+  if (event.contains("priority")) key["$MATCH_PRIORITY"] = event.at("priority");
+  for (const bfrt::Field& field : table.keys) {
+    bfrt::set_key(field, key.at(field.name),
+                  *told->mutable_table_entry()->mutable_key()->add_fields());
+  }
+  streams_.with(client, [&](ClientStream& stream) {
+    const auto wanted = stream.notifications();
+    if (is_active ? wanted.enable_entry_active_notifications()
+                  : wanted.enable_idletimeout_notifications()) {
+      stream.send(message);
+    }
+  });
 }
 
 }  // namespace turntable::bfrt_server

@@ -44,8 +44,12 @@ void RunningSwitch::add_program_table(const bfrt::Table& table) {
     access = std::make_unique<CounterTable>(table);
   } else if (table.type == "Meter") {
     access = std::make_unique<MeterTable>(table);
+  } else if (table.type == "Lpf" || table.type == "Wred") {
+    access = std::make_unique<FilterTable>(table);
+  } else if (table.type == "RegisterParam") {
+    access = std::make_unique<RegisterParamTable>(table);
   } else {
-    access = std::make_unique<MatchTable>(table);
+    access = std::make_unique<MatchTable>(table, options_.pipes);
   }
 }
 

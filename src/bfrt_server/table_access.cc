@@ -151,8 +151,8 @@ void TableAccess::put_key(const Json& key, bfrt_proto::TableEntry& entry) const 
 }
 
 void TableAccess::put_data(const Json& data, const bfrt::Action* action,
-                           const bfrt_proto::TableData& wanted,
-                           bfrt_proto::TableEntry& entry) const {
+                           const bfrt_proto::TableData& wanted, bfrt_proto::TableEntry& entry,
+                           std::uint32_t pipes) const {
   auto* message = entry.mutable_data();
   if (action != nullptr) message->set_action_id(action->id);
   std::set<std::uint32_t> ids;
@@ -161,8 +161,10 @@ void TableAccess::put_data(const Json& data, const bfrt::Action* action,
     for (const bfrt::Field& field : fields) {
       if (!ids.empty() && !ids.contains(field.id)) continue;
       const auto value = data.find(field.name);
-      if (value != data.end())
-        bfrt::set_datum(field, whole_number(field, *value), *message->add_fields());
+      if (value == data.end()) continue;
+      const Json number = whole_number(field, *value);
+      for (std::uint32_t pipe = 0; pipe < (field.of_each_pipe ? pipes : 1); ++pipe)
+        bfrt::set_datum(field, number, *message->add_fields());
     }
   };
   if (action != nullptr) put(action->data);

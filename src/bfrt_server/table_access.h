@@ -96,9 +96,11 @@ class TableAccess {
   // The key's fields by name; all mandatory ones are there. Throws Failure.
   nlohmann::json key_of(const bfrt_proto::TableKey& key, const std::string& context) const;
   void put_key(const nlohmann::json& key, bfrt_proto::TableEntry& entry) const;
-  // Of `data`, those that the question asks for (it may name none: all).
+  // Of `data`, those that the question asks for (it may name none: all); those of registers once
+  // for each of `pipes`.
   void put_data(const nlohmann::json& data, const bfrt::Action* action,
-                const bfrt_proto::TableData& wanted, bfrt_proto::TableEntry& entry) const;
+                const bfrt_proto::TableData& wanted, bfrt_proto::TableEntry& entry,
+                std::uint32_t pipes = 1) const;
 
  private:
   const bfrt::Table& table_;

@@ -90,7 +90,8 @@ void ActionProfiles::check_entry(const TableSchema& schema, const Json& update) 
   if (operation != "insert" && operation != "modify" && operation != "upsert") return;
   const Implementation& of = implementations_.at(schema.name);
   const Json data = update.value("data", Json::object());
-  if (!data.is_object() || data.size() != 1) return;  // the codec says what is expected
+  if (!data.is_object() || data.contains(kMemberField) == data.contains(kGroupField))
+    return;  // the codec says what is expected
   if (const auto member = data.find(kMemberField); member != data.end())
     require_member(of.profile, number(*member, what + ", " + kMemberField), what);
   if (const auto group = data.find(kGroupField); group != data.end() && !of.selector.empty()) {

@@ -17,6 +17,9 @@ class ControlPlane {
   // The command names this program answers.
   virtual std::vector<std::string> commands() const = 0;
 
+  // The time, by the clock of packets (ns); commands that follow are as of then.
+  virtual void at(std::uint64_t) {}
+
   // Runs one command on the pipeline thread. Throws turntable::CommandError.
   virtual nlohmann::json execute(std::string_view command, const nlohmann::json& args) = 0;
 

@@ -1,5 +1,6 @@
 // What a table's direct externs add to the data of its entries, under BfRt's names: the counts of a
-// DirectCounter, the limits of a DirectMeter.
+// DirectCounter, the limits of a DirectMeter, what a DirectLpf or DirectWred is told, the fields of
+// a DirectRegister's cell; and what is left of their time to live, where the table ages them.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -23,10 +24,12 @@ class DirectData {
   void put(const nlohmann::json& data, Table::Words& words) const;
 
   nlohmann::json counts(std::uint32_t entry) const;
-  nlohmann::json all(std::uint32_t entry) const;  // counts and limits
+  nlohmann::json all(std::uint32_t entry) const;
 
  private:
   void put_count(const std::string& field, const nlohmann::json& value, Table::Words& words) const;
+  void put_age(const std::string& field, const nlohmann::json& value, Table::Words& words) const;
+  void put_cell(const DataSchema& field, const nlohmann::json& value, Table::Words& words) const;
   void put_limits(const nlohmann::json& data, Table::Words& words) const;
 
   const TableSchema& schema_;

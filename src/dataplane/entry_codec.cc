@@ -146,6 +146,14 @@ std::size_t EntryCodec::action_of(const nlohmann::json& update, bool for_default
   return number;
 }
 
+bool EntryCodec::is_direct_only(const nlohmann::json& update) const {
+  if (update.contains("action")) return false;
+  const nlohmann::json& data = object_in(update, "data", schema_.name);
+  for (const auto& [name, value] : data.items())
+    if (!direct_.has(name)) return false;
+  return schema_.has_actions() || !data.empty();
+}
+
 void EntryCodec::put_direct(const nlohmann::json& update, Table::Words& words) const {
   direct_.put(object_in(update, "data", schema_.name), words);
 }
@@ -154,8 +162,7 @@ Table::Words EntryCodec::words(const nlohmann::json& update, bool for_default) c
   if (schema_.is_indirect()) return named(update);
   const std::size_t number = action_of(update, for_default);
   const ActionSchema& action = schema_.actions[number];
-  Table::Words words(table_.stride());
-  words[0] = number;
+  Table::Words words = table_.completed({number});
   const std::vector<std::string> names = names_of(action.data);
   std::vector<bool> given(names.size());
   const std::string where = (schema_.has_actions() ? "of action " + action.name + " in table "
@@ -181,7 +188,9 @@ Table::Words EntryCodec::words(const nlohmann::json& update, bool for_default) c
 // Of an entry that has no action of its own.
 Table::Words EntryCodec::named(const nlohmann::json& update) const {
   const bool by_group = schema_.type.ends_with("Selector");
-  const nlohmann::json& data = object_in(update, "data", schema_.name);
+  nlohmann::json data = object_in(update, "data", schema_.name);
+  for (auto item = data.begin(); item != data.end();)
+    item = direct_.has(item.key()) ? data.erase(item) : std::next(item);
   const std::string expected = std::string("; expected a number as \"$ACTION_MEMBER_ID\"") +
                                (by_group ? ", or as \"$SELECTOR_GROUP_ID\"" : "") +
                                " among its data, and nothing else";
@@ -190,10 +199,10 @@ Table::Words EntryCodec::named(const nlohmann::json& update) const {
   };
   if (update.contains("action") || data.size() != 1 || !is_known(data.begin().key()))
     throw bad_argument("table " + schema_.name + ": an entry names its action" + expected);
-  Table::Words words(table_.stride());
-  words[0] = data.contains(kGroupField) ? kOfGroup : kOfMember;
-  words[1] = static_cast<std::uint64_t>(
+  Table::Words words = table_.completed({data.contains(kGroupField) ? kOfGroup : kOfMember});
+  words[table_.data_start()] = static_cast<std::uint64_t>(
       parse_value(*data.begin(), 32, "table " + schema_.name + ", " + data.begin().key()));
+  put_direct(update, words);
   return words;
 }
 
@@ -229,10 +238,12 @@ nlohmann::json EntryCodec::counter(std::uint32_t number) const {
 
 nlohmann::json EntryCodec::action_and_data(std::uint32_t number) const {
   const auto words = table_.words(number);
-  if (schema_.is_indirect())
-    return {{"data", {{words[0] == kOfGroup ? kGroupField : kMemberField, words[1]}}}};
-  const ActionSchema& action = schema_.actions.at(words[0]);
   nlohmann::json data = direct_.all(number);
+  if (schema_.is_indirect()) {
+    data[words[0] == kOfGroup ? kGroupField : kMemberField] = words[table_.data_start()];
+    return {{"data", data}};
+  }
+  const ActionSchema& action = schema_.actions.at(words[0]);
   for (const DataSchema& field : action.data) {
     const std::size_t word = table_.data_start() + static_cast<std::size_t>(field.word);
     const uint128 high = field.width > 64 ? words[word + 1] : 0;

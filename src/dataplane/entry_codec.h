@@ -21,6 +21,8 @@ class EntryCodec {
   // for are zero, and a meter has no limits.
   Table::Words words(const nlohmann::json& update, bool for_default) const;
 
+  // Whether `update` changes nothing of an entry but values of direct externs.
+  bool is_direct_only(const nlohmann::json& update) const;
   // Those values of direct externs that `update` has.
   void put_direct(const nlohmann::json& update, Table::Words& words) const;
 

@@ -122,9 +122,7 @@ void EntryColumns::put_key(std::size_t row, Match& match) const {
 }
 
 Table::Words EntryColumns::words() const {
-  Table::Words words(table_.stride());
-  words[0] = action_;
-  return words;
+  return table_.completed({action_});
 }
 
 void EntryColumns::put_data(std::size_t row, Table::Words& words) const {

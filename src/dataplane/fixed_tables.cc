@@ -122,6 +122,10 @@ std::uint64_t key_of(const FixedTable& table, const nlohmann::json& update) {
 nlohmann::json data_of(const FixedTable& table, const nlohmann::json& update,
                        const nlohmann::json& base) {
   const nlohmann::json given = update.value("data", nlohmann::json::object());
+  if (!given.is_object()) {
+    throw bad_argument("table " + std::string(table.name) + ": \"data\" is " + given.dump() +
+                       "; expected an object from names to values");
+  }
   nlohmann::json data = nlohmann::json::object();
   std::vector<std::string> names;
   for (const Field& field : table.fields) {
@@ -198,6 +202,8 @@ nlohmann::json FixedTables::execute(std::string_view command, const nlohmann::js
 }
 
 nlohmann::json FixedTables::write(const nlohmann::json& args) {
+  if (!args.contains("updates") || !args.at("updates").is_array())
+    throw bad_argument("table_write: \"updates\" is missing; expected an array of updates");
   if (continues_on_error(args)) return write_each(args.at("updates"));
   State next = state_;
   const auto& updates = args.at("updates");

@@ -31,6 +31,10 @@ void GeneratedProgram::add_meter(const std::string& name, Meter& meter) {
   control_->add_meter(name, meter);
 }
 
+void GeneratedProgram::add_filter(const std::string& name, FilterArray& filter) {
+  control_->add_filter(name, filter);
+}
+
 void GeneratedProgram::add_random(Random& random) {
   control_->add_random(random);
 }

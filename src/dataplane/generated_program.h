@@ -13,6 +13,7 @@
 #include "dataplane/checksum.h"
 #include "dataplane/counter.h"
 #include "dataplane/digest_queue.h"
+#include "dataplane/filter.h"
 #include "dataplane/hash_input.h"
 #include "dataplane/header_stack.h"
 #include "dataplane/intrinsic.h"
@@ -20,11 +21,13 @@
 #include "dataplane/meter.h"
 #include "dataplane/packed_key.h"
 #include "dataplane/packet_reader.h"
+#include "dataplane/port_numbers.h"
 #include "dataplane/program.h"
 #include "dataplane/random.h"
 #include "dataplane/register.h"
 #include "dataplane/table.h"
 #include "dataplane/ternary_index.h"
+#include "dataplane/varbit.h"
 #include "dataplane/wire.h"
 
 namespace turntable::dataplane {
@@ -47,6 +50,7 @@ class GeneratedProgram : public Program {
   void add_counter(const std::string& name, Counter& counter);
   void add_register(const std::string& name, RegisterArray& cells);
   void add_meter(const std::string& name, Meter& meter);
+  void add_filter(const std::string& name, FilterArray& filter);
   void add_random(Random& random);
   void add_selector(const std::string& name, ActionSelector& selector, const std::string& profile);
   // selector: empty: the table has an action profile alone.

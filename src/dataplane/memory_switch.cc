@@ -27,6 +27,7 @@ MemorySwitch::MemorySwitch(Program& program, PacketTracer* tracer)
 nlohmann::json MemorySwitch::execute(std::string_view command, const nlohmann::json& args) {
   if (tracer_ != nullptr && command.starts_with("trace_")) return tracer_->execute(command, args);
   if (FixedTables::concerns(args)) return fixed_tables_.execute(command, args);
+  program_.control().at(args.is_object() ? args.value("now_ns", now_ns_) : now_ns_);
   // Nothing arrives while a test waits.
   return program_.control().execute(command == "digest_wait" ? "digest_read" : command, args);
 }

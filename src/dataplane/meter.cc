@@ -1,18 +1,12 @@
 #include "dataplane/meter.h"
 
 #include "dataplane/bits.h"
+#include "dataplane/packet_clock.h"
 
 namespace turntable::dataplane {
 namespace {
 
-constexpr std::uint64_t kUnit = 1'000'000'000;            // tokens of one packet or byte
-constexpr std::uint64_t kClock = std::uint64_t{1} << 48;  // timestamps of TNA begin again here
-
-// 0 if `now_ns` lies before: two ports' frames may come a little out of order.
-std::uint64_t elapsed_since(std::uint64_t then_ns, std::uint64_t now_ns) {
-  const std::uint64_t elapsed_ns = (now_ns - then_ns) % kClock;
-  return elapsed_ns < kClock / 2 ? elapsed_ns : 0;
-}
+constexpr std::uint64_t kUnit = 1'000'000'000;  // tokens of one packet or byte
 
 std::uint64_t filled(std::uint64_t tokens, std::uint64_t rate, std::uint64_t burst,
                      std::uint64_t elapsed_ns) {

@@ -4,6 +4,7 @@
 
 #include "common/command_error.h"
 #include "dataplane/entry_codec.h"
+#include "dataplane/filter_codec.h"
 #include "dataplane/meter_codec.h"
 #include "dataplane/names.h"
 #include "dataplane/register_codec.h"
@@ -32,7 +33,7 @@ ProgramControl::ProgramControl(std::string program, std::string_view schema_json
       p4info_(p4info),
       schemas_(read_schema(document_)),
       digests_(digests),
-      filters_(read_learn_filters(document_)) {
+      learn_filters_(read_learn_filters(document_)) {
   for (const TableSchema& schema : schemas_) names_.push_back(schema.name);
 }
 
@@ -41,6 +42,8 @@ const std::map<std::string, ProgramControl::Handler, std::less<>>& ProgramContro
       {"table_write", &ProgramControl::table_write},
       {"table_read", &ProgramControl::table_read},
       {"table_info", &ProgramControl::table_info},
+      {"aging_update", &ProgramControl::aging_update},
+      {"aging_events", &ProgramControl::aging_events},
       {"schema", &ProgramControl::schema},
       {"p4info", &ProgramControl::p4info},
       {"counter_read", &ProgramControl::counter_read},
@@ -52,6 +55,8 @@ const std::map<std::string, ProgramControl::Handler, std::less<>>& ProgramContro
       {"meter_write", &ProgramControl::meter_write},
       {"meter_read", &ProgramControl::meter_read},
       {"meter_clear", &ProgramControl::meter_clear},
+      {"filter_write", &ProgramControl::filter_write},
+      {"filter_read", &ProgramControl::filter_read},
       {"digest_read", &ProgramControl::digest_read},
       {"random_seed", &ProgramControl::random_seed},
   };
@@ -171,6 +176,37 @@ nlohmann::json ProgramControl::table_info(const nlohmann::json& args) {
   return info;
 }
 
+Table& ProgramControl::aging_table(const TableSchema& schema) const {
+  Table* table = table_of(schema);
+  if (table != nullptr && table->ages()) return *table;
+  throw bad_argument("entries of table " + schema.name +
+                     " do not age; add `idle_timeout = true` to it in P4");
+}
+
+// Their hit states are from now on whether they have been hit since the last update.
+nlohmann::json ProgramControl::aging_update(const nlohmann::json& args) {
+  Table& table = aging_table(resolve(args));
+  for (const std::uint32_t number : table.entries()) table.aging(number).update_active();
+  return nlohmann::json::object();
+}
+
+// Entries whose time to live has run out since the last call, and those hit again after that.
+nlohmann::json ProgramControl::aging_events(const nlohmann::json& args) {
+  const TableSchema& schema = resolve(args);
+  Table& table = aging_table(schema);
+  const EntryCodec codec(schema, table);
+  nlohmann::json events = nlohmann::json::array();
+  for (const std::uint32_t number : table.entries()) {
+    const Aging::Event event = table.aging(number).event(table.now_ns());
+    if (event == Aging::Event::kNone) continue;
+    nlohmann::json told = {{"key", codec.key(number)}};
+    if (schema.has_priority) told["priority"] = table.match(number).priority;
+    told["state"] = event == Aging::Event::kIdle ? "ENTRY_IDLE" : "ENTRY_ACTIVE";
+    events.push_back(std::move(told));
+  }
+  return {{"table", schema.name}, {"events", events}};
+}
+
 nlohmann::json ProgramControl::schema(const nlohmann::json&) {
   return document_;
 }
@@ -286,15 +322,18 @@ nlohmann::json ProgramControl::register_write(const nlohmann::json& args) {
   return RegisterCodec(schema, register_of(schema)).write(args);
 }
 
-// Without "table": every register of the program.
+// Without "table": every register of the program, those of entries too.
 nlohmann::json ProgramControl::register_clear(const nlohmann::json& args) {
   if (args.contains("table")) {
     const TableSchema& schema = resolve(args);
     return RegisterCodec(schema, register_of(schema)).clear(args);
   }
-  for (const auto& [name, cells] : registers_) {
-    for (std::uint32_t index = 0; index < cells->size(); ++index) cells->reset(index);
+  for (const TableSchema& schema : schemas_) {
+    if (schema.type != "Register") continue;
+    RegisterArray& cells = register_of(schema);
+    for (std::uint32_t index = 0; index < cells.size(); ++index) cells.reset(index);
   }
+  for (const auto& [name, table] : tables_) table->clear_registers();
   return nlohmann::json::object();
 }
 
@@ -324,6 +363,23 @@ nlohmann::json ProgramControl::meter_clear(const nlohmann::json&) {
   return nlohmann::json::object();
 }
 
+FilterArray& ProgramControl::filter_of(const TableSchema& schema) const {
+  const auto found = filters_.find(schema.name);
+  if (found != filters_.end()) return *found->second;
+  throw bad_argument("table " + schema.name + " is of type " + schema.type +
+                     ", not an Lpf or Wred");
+}
+
+nlohmann::json ProgramControl::filter_write(const nlohmann::json& args) {
+  const TableSchema& schema = resolve(args);
+  return FilterCodec(schema.name, filter_of(schema)).write(args);
+}
+
+nlohmann::json ProgramControl::filter_read(const nlohmann::json& args) {
+  const TableSchema& schema = resolve(args);
+  return FilterCodec(schema.name, filter_of(schema)).read(args);
+}
+
 // Takes the oldest digests out of the queue.
 nlohmann::json ProgramControl::digest_read(const nlohmann::json& args) {
   const std::uint64_t most =
@@ -333,7 +389,7 @@ nlohmann::json ProgramControl::digest_read(const nlohmann::json& args) {
   nlohmann::json digests = nlohmann::json::array();
   while (digests.size() < most && digests_.front() != nullptr) {
     const Digest& digest = *digests_.front();
-    const LearnFilter& filter = filters_.at(digest.filter);
+    const LearnFilter& filter = learn_filters_.at(digest.filter);
     digests.push_back({{"name", filter.name},
                        {"pipe", digest.pipe},
                        {"fields", filter.fields_of(digest.fields)}});

@@ -11,6 +11,7 @@
 #include "dataplane/control.h"
 #include "dataplane/counter.h"
 #include "dataplane/digest_queue.h"
+#include "dataplane/filter.h"
 #include "dataplane/meter.h"
 #include "dataplane/random.h"
 #include "dataplane/register.h"
@@ -26,17 +27,24 @@ class ProgramControl final : public ControlPlane {
   ProgramControl(std::string program, std::string_view schema_json, DigestQueue& digests,
                  std::string_view p4info = "");
 
-  void add_table(const std::string& name, Table& table) { tables_.emplace(name, &table); }
+  void add_table(const std::string& name, Table& table) {
+    tables_.emplace(name, &table);
+    if (table.ages()) aging_.push_back(&table);
+  }
   void add_counter(const std::string& name, Counter& counter) { counters_.emplace(name, &counter); }
   void add_register(const std::string& name, RegisterArray& cells) {
     registers_.emplace(name, &cells);
   }
 
   void add_meter(const std::string& name, Meter& meter) { meters_.emplace(name, &meter); }
+  void add_filter(const std::string& name, FilterArray& filter) { filters_.emplace(name, &filter); }
   void add_random(Random& random);
   ActionProfiles& profiles() { return profiles_; }
 
   std::vector<std::string> commands() const override;
+  void at(std::uint64_t now_ns) override {
+    for (Table* table : aging_) table->at(now_ns);
+  }
   nlohmann::json execute(std::string_view command, const nlohmann::json& args) override;
   std::size_t digests_waiting() const override { return digests_.size(); }
 
@@ -46,6 +54,8 @@ class ProgramControl final : public ControlPlane {
 
   nlohmann::json table_write(const nlohmann::json& args);
   nlohmann::json table_read(const nlohmann::json& args);
+  nlohmann::json aging_update(const nlohmann::json& args);
+  nlohmann::json aging_events(const nlohmann::json& args);
   nlohmann::json table_info(const nlohmann::json& args);
   nlohmann::json schema(const nlohmann::json& args);
   nlohmann::json p4info(const nlohmann::json& args);
@@ -58,17 +68,21 @@ class ProgramControl final : public ControlPlane {
   nlohmann::json meter_write(const nlohmann::json& args);
   nlohmann::json meter_read(const nlohmann::json& args);
   nlohmann::json meter_clear(const nlohmann::json& args);
+  nlohmann::json filter_write(const nlohmann::json& args);
+  nlohmann::json filter_read(const nlohmann::json& args);
   nlohmann::json digest_read(const nlohmann::json& args);
   nlohmann::json random_seed(const nlohmann::json& args);
 
   void apply(TableBatch& batch, const nlohmann::json& update, RowOutcomes* rows = nullptr) const;
   const TableSchema& resolve(const nlohmann::json& args) const;
   Table* table_of(const TableSchema& schema) const;
+  Table& aging_table(const TableSchema& schema) const;
   Table& match_table(const TableSchema& schema) const;
   nlohmann::json read_indexed(const TableSchema& schema, Counter& counter,
                               const nlohmann::json& args) const;
   void clear_counter(const TableSchema& schema);
   RegisterArray& register_of(const TableSchema& schema) const;
+  FilterArray& filter_of(const TableSchema& schema) const;
   Meter& meter_of(const TableSchema& schema) const;
 
   std::string program_;
@@ -77,13 +91,15 @@ class ProgramControl final : public ControlPlane {
   std::vector<TableSchema> schemas_;
   std::vector<std::string> names_;  // of schemas_
   std::map<std::string, Table*> tables_;
+  std::vector<Table*> aging_;  // of tables_
   ActionProfiles profiles_{tables_};
   std::map<std::string, Counter*> counters_;
   std::map<std::string, RegisterArray*> registers_;
   std::map<std::string, Meter*> meters_;
+  std::map<std::string, FilterArray*> filters_;
   std::vector<Random*> randoms_;
   DigestQueue& digests_;
-  std::vector<LearnFilter> filters_;
+  std::vector<LearnFilter> learn_filters_;
 };
 
 }  // namespace turntable::dataplane

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "dataplane/names.h"
 #include "dataplane/values.h"
 
 namespace turntable::dataplane {
@@ -13,9 +14,11 @@ namespace {
 constexpr const char* kPriorityKey = "$MATCH_PRIORITY";
 constexpr const char* kPackets = "$COUNTER_SPEC_PKTS";
 constexpr const char* kBytes = "$COUNTER_SPEC_BYTES";
+constexpr const char* kRegisterData = "register_data";  // an annotation's value
 
 MatchKind match_kind(const std::string& type) {
   static const std::map<std::string, MatchKind> kinds = {{"Exact", MatchKind::kExact},
+                                                         {"ATCAM", MatchKind::kExact},
                                                          {"LPM", MatchKind::kLpm},
                                                          {"Ternary", MatchKind::kTernary},
                                                          {"Range", MatchKind::kRange}};
@@ -55,6 +58,18 @@ ActionSchema unnamed_action(const nlohmann::json& data) {
   return {"", true, false, data_in_words(fields)};
 }
 
+// Fields of a DirectRegister, among the data of match-action tables.
+std::vector<DataSchema> read_cell(const nlohmann::json& data) {
+  std::vector<nlohmann::json> fields;
+  for (const auto& element : data) {
+    if (!element.contains("singleton")) continue;
+    const auto& field = element.at("singleton");
+    for (const auto& annotation : field.value("annotations", nlohmann::json::array()))
+      if (annotation.value("value", "") == kRegisterData) fields.push_back(field);
+  }
+  return data_in_words(fields);
+}
+
 bool has_data(const nlohmann::json& table, const std::string& name) {
   return std::any_of(table.at("data").begin(), table.at("data").end(), [&](const auto& element) {
     return element.contains("singleton") && element.at("singleton").at("name") == name;
@@ -88,9 +103,11 @@ TableSchema read_table(const nlohmann::json& document) {
   }
   table.counts_packets = has_data(document, kPackets);
   table.counts_bytes = has_data(document, kBytes);
-  if (table.type == "Register") {
+  if (table.type == "Register" || table.type == "RegisterParam") {
     for (const auto& element : document.at("data"))
       table.register_widths.push_back(width_of(element.at("singleton").at("type")));
+  } else {
+    table.cell = read_cell(document.at("data"));
   }
   return table;
 }
@@ -100,6 +117,14 @@ TableSchema read_table(const nlohmann::json& document) {
 bool TableSchema::all_exact() const {
   return std::all_of(keys.begin(), keys.end(),
                      [](const KeySchema& key) { return key.field.kind == MatchKind::kExact; });
+}
+
+const DataSchema* TableSchema::cell_field(const std::string& field) const {
+  if (field.find('.') == std::string::npos) return nullptr;
+  const auto found = std::find_if(cell.begin(), cell.end(), [&](const DataSchema& each) {
+    return is_dotted_suffix(each.name, field);
+  });
+  return found == cell.end() ? nullptr : &*found;
 }
 
 bool TableSchema::has_actions() const {

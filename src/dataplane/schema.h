@@ -47,9 +47,13 @@ struct TableSchema {
   bool counts_packets = false;
   bool counts_bytes = false;
   std::vector<int> register_widths;  // bits of each field of a Register's cells
+  std::vector<DataSchema> cell;      // the fields of a DirectRegister's
   int key_bits = 0;
 
   bool all_exact() const;
+  // One of `cell`, by its name or a suffix of it of two parts or more ("cells.f1"): a shorter one
+  // may be that of an action's data. nullptr: none.
+  const DataSchema* cell_field(const std::string& field) const;
   // False: a parser's value set, or the metadata of ports. Their entries have a key and data, if
   // any, which are those of one action without a name; they have no default entry.
   bool has_actions() const;

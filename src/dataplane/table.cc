@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "dataplane/filter_codec.h"
+
 namespace turntable::dataplane {
 
 std::uint32_t Table::insert(const Match& match, const Words& words) {
@@ -55,15 +57,28 @@ void Table::uncount_name(std::uint32_t entry) {
   if (--name->second == 0) names_.erase(name);
 }
 
-void Table::set_default(Words words) {
+Table::Words Table::completed(Words words) const {
   words.resize(stride_);
+  put_first_register(words.data());
+  if (direct_.filter) {
+    const FilterWords fresh = fresh_filter(*direct_.filter);
+    std::copy(fresh.begin(), fresh.end(), words.data() + filter_start());
+  }
+  return words;
+}
+
+void Table::put_first_register(std::uint64_t* words) const {
+  std::copy(direct_.cell.begin(), direct_.cell.end(), words + cell_start());
+}
+
+void Table::set_default(Words words) {
+  words = completed(std::move(words));
   initial_default_ = words;
   replace(kNoEntry, words);
 }
 
 void Table::add_entry(const Match& match, Words words) {
-  words.resize(stride_);
-  insert(match, words);
+  insert(match, completed(std::move(words)));
   commit();
 }
 
@@ -87,6 +102,11 @@ void Table::clear_meters() {
   if (!direct_.meter) return;
   for (std::size_t begin = 0; begin < pool_.size(); begin += stride_)
     store_meter(MeterCell{}, pool_.data() + begin + direct_.meter_start());
+}
+
+void Table::clear_registers() {
+  for (std::size_t begin = 0; begin < pool_.size(); begin += stride_)
+    put_first_register(pool_.data() + begin);
 }
 
 }  // namespace turntable::dataplane

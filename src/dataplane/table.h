@@ -1,9 +1,11 @@
 // A match-action table: an index that finds entry numbers, and the entries themselves.
 //
 // An entry is a run of 64-bit words: [0] the action's number, then packets and bytes if the table
-// has a direct counter, a MeterCell if it has a direct meter, and the action's data, each parameter
-// in one word (two if wider than 64 bits, low half first). Entry 0 is the default entry; it exists
-// always, so that a lookup never has to branch on a missing entry.
+// has a direct counter, a MeterCell if it has a direct meter, a filter's cell if it has a DirectLpf
+// or DirectWred, a word for each field of the cell if it
+// has a direct register, the action's data, each parameter in one word (two if wider than 64 bits,
+// low half first), and at the end of all entries the words of Aging if the table ages them. Entry 0
+// is the default entry; it exists always, so that a lookup never has to branch on a missing entry.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "dataplane/aging.h"
+#include "dataplane/filter.h"
 #include "dataplane/match_index.h"
 #include "dataplane/meter.h"
 
@@ -23,13 +27,20 @@ namespace turntable::dataplane {
 inline constexpr std::uint32_t kOfMember = 0;
 inline constexpr std::uint32_t kOfGroup = 1;
 
-// The direct externs of a table: each entry has its own.
+// The direct externs of a table, and whether it ages: each entry has its own.
 struct DirectExterns {
   bool counter = false;
   std::optional<MeterUnit> meter = std::nullopt;
+  std::optional<FilterKind> filter = std::nullopt;
+  std::vector<std::uint64_t> cell = {};  // what a direct register's cell is at first, by field
 
-  constexpr std::size_t meter_start() const { return counter ? 3 : 1; }
-  constexpr std::size_t data_start() const { return meter_start() + (meter ? kMeterWords : 0); }
+  bool ages = false;
+
+  std::size_t meter_start() const { return counter ? 3 : 1; }
+  std::size_t filter_start() const { return meter_start() + (meter ? kMeterWords : 0); }
+  std::size_t cell_start() const { return filter_start() + (filter ? kFilterWords : 0); }
+  std::size_t data_start() const { return cell_start() + cell.size(); }
+  std::size_t aging_words() const { return ages ? kAgingWords : 0; }
 };
 
 // One entry as generated code sees it. Valid until the next control-plane change.
@@ -50,7 +61,14 @@ class Entry {
     }
   }
 
+  // The same where the first word of data is known only now: of a member, or of a table's default.
+  template <int Word, int Width>
+  Unsigned<Width> data_from(std::size_t data_start) const noexcept {
+    return Entry(words_ + data_start).data<0, Word, Width>();
+  }
+
   const std::uint64_t* words() const noexcept { return words_; }
+  std::uint64_t* words_from(int first) const noexcept { return words_ + first; }
 
   // The table has a direct meter, of which `Start` is the first word.
   template <int Start>
@@ -60,6 +78,21 @@ class Entry {
     const std::uint8_t result = cell.execute(unit, bytes, now_ns, color);
     store_meter(cell, words_ + Start);
     return result;
+  }
+
+  // The table has a DirectLpf or DirectWred, whose Cell has `Start` as its first word.
+  template <class Cell, int Start, class... More>
+  auto execute_filter(std::uint64_t value, std::uint64_t now_ns, More&... more) const noexcept {
+    auto cell = load_filter<Cell>(words_ + Start);
+    const auto result = cell.execute(value, now_ns, more...);
+    store_filter(cell, words_ + Start);
+    return result;
+  }
+
+  // The table ages its entries; `Start` is the first word of that.
+  template <int Start>
+  void hit(std::uint64_t now_ns) const noexcept {
+    Aging(words_ + Start).hit(now_ns);
   }
 
   void count(std::int64_t bytes) const noexcept {
@@ -79,8 +112,8 @@ class Table {
   Table(MatchIndex& index, std::uint32_t capacity, int data_words, DirectExterns direct)
       : index_(index),
         capacity_(capacity),
-        direct_(direct),
-        stride_(static_cast<std::size_t>(data_words) + data_start()),
+        direct_(std::move(direct)),
+        stride_(static_cast<std::size_t>(data_words) + data_start() + direct_.aging_words()),
         pool_(stride_),
         initial_default_(stride_),
         matches_(1) {}
@@ -91,8 +124,18 @@ class Table {
   std::uint32_t size() const noexcept { return size_; }
   bool has_counter() const noexcept { return direct_.counter; }
   std::optional<MeterUnit> meter_unit() const noexcept { return direct_.meter; }
+  std::optional<FilterKind> filter_kind() const noexcept { return direct_.filter; }
+  std::size_t filter_start() const noexcept { return direct_.filter_start(); }
+  std::size_t cell_start() const noexcept { return direct_.cell_start(); }
   std::size_t data_start() const noexcept { return direct_.data_start(); }
+  bool ages() const noexcept { return direct_.ages; }
+  // The first word of an entry's Aging; stride() if the table does not age.
+  std::size_t aging_start() const noexcept { return stride_ - direct_.aging_words(); }
   std::size_t stride() const noexcept { return stride_; }
+
+  // An entry's words, of which there may be fewer: with all of them, and the cells of a filter and
+  // of a direct register as they are at first.
+  Words completed(Words words) const;
 
   // Control plane. `words` are as laid out above and have `stride` words.
   std::uint32_t find(const Match& match) const { return index_.find(match); }
@@ -127,6 +170,11 @@ class Table {
   std::vector<std::uint32_t> entries() const;  // in use, without the default entry
   void clear_counters();
   void clear_meters();  // none has limits any more
+  // Of a table that ages. The clock is that of packets, and stands still between calls of at().
+  void at(std::uint64_t now_ns) { now_ns_ = now_ns; }
+  std::uint64_t now_ns() const { return now_ns_; }
+  Aging aging(std::uint32_t entry) { return Aging(pool_.data() + entry * stride_ + aging_start()); }
+  void clear_registers();  // every cell is what it was at first
   // From now on; the table is empty. Counted where entries come and go, so that whatever undoes a
   // change undoes the count.
   void count_names() { counts_names_ = true; }
@@ -140,9 +188,10 @@ class Table {
   Entry entry(std::uint32_t number) noexcept { return Entry(pool_.data() + number * stride_); }
 
  private:
-  using Name = std::pair<std::uint64_t, std::uint64_t>;  // an entry's first two words
+  using Name = std::pair<std::uint64_t, std::uint64_t>;  // an entry's first words, and of its data
 
-  Name name_of(std::uint32_t entry) const { return {words(entry)[0], words(entry)[1]}; }
+  void put_first_register(std::uint64_t* words) const;
+  Name name_of(std::uint32_t entry) const { return {words(entry)[0], words(entry)[data_start()]}; }
   void count_name(std::uint32_t entry);
   void uncount_name(std::uint32_t entry);
 
@@ -155,6 +204,7 @@ class Table {
   Words initial_default_;
   std::vector<Match> matches_;  // empty words: the place is free
   std::vector<std::uint32_t> free_;
+  std::uint64_t now_ns_ = 0;
   bool counts_names_ = false;
   std::map<Name, std::uint32_t> names_;  // how many entries have it
 };
@@ -176,7 +226,8 @@ class IndexedTable final : public Table {
  public:
   template <class... IndexArgs>
   IndexedTable(std::uint32_t capacity, int data_words, DirectExterns direct, IndexArgs&&... args)
-      : Table(index_, capacity, data_words, direct), index_(std::forward<IndexArgs>(args)...) {}
+      : Table(index_, capacity, data_words, std::move(direct)),
+        index_(std::forward<IndexArgs>(args)...) {}
 
   template <class Key>
   Lookup lookup(const Key& key) noexcept {
@@ -199,7 +250,8 @@ class NoIndex final : public MatchIndex {
 
 class KeylessTable final : public Table {
  public:
-  KeylessTable(int data_words, DirectExterns direct) : Table(index_, 0, data_words, direct) {}
+  KeylessTable(int data_words, DirectExterns direct)
+      : Table(index_, 0, data_words, std::move(direct)) {}
   Lookup lookup() noexcept { return {entry(kNoEntry), false}; }
 
  private:

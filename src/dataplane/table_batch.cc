@@ -47,9 +47,11 @@ CommandError not_there(const TableSchema& schema, const std::string& entry) {
               "table_read"};
 }
 
-// Counters and meters of an entry run on when it gets other words.
+// Direct externs of an entry, and its age, run on when it gets other words.
 Table::Words with_direct_of(std::uint32_t entry, const Table& table, Table::Words words) {
-  for (std::size_t i = 1; i < table.data_start(); ++i) words[i] = table.words(entry)[i];
+  const auto before = table.words(entry);
+  for (std::size_t i = 1; i < table.data_start(); ++i) words[i] = before[i];
+  for (std::size_t i = table.aging_start(); i < table.stride(); ++i) words[i] = before[i];
   return words;
 }
 
@@ -194,7 +196,7 @@ void TableBatch::modify(const TableSchema& schema, Table& table, const nlohmann:
   const EntryCodec codec(schema, table);
   const auto before = table.words(entry);
   Table::Words words(before.begin(), before.end());
-  if (update.contains("action") || !schema.has_actions()) {
+  if (!codec.is_direct_only(update)) {
     check_may_change(schema, entry);
     words = with_direct_of(entry, table, codec.words(update, entry == kNoEntry));
   }

@@ -179,7 +179,8 @@ void TraceRecorder::emitted(const char* name, const void* header, const char* fi
 }
 
 void TraceRecorder::applied(const char* table, const Table& entries, const std::uint64_t* key,
-                            const Lookup& found, const char* actions, const Entry& acting) {
+                            const Lookup& found, const char* actions, const Entry& acting,
+                            std::size_t data_start) {
   if (!is_on_) return;
   const TableSchema& schema = state_->tables.at(table);
   const ActionSchema& action = state_->tables.at(actions).actions.at(acting.action());
@@ -192,8 +193,7 @@ void TraceRecorder::applied(const char* table, const Table& entries, const std::
     if (schema.has_priority) event["priority"] = entries.match(number).priority;
   }
   event["action"] = action.name;
-  // Tables with an action profile have no direct externs, nor have profiles: both begin alike.
-  event["data"] = state_->data(action, acting.words() + entries.data_start());
+  event["data"] = state_->data(action, acting.words() + data_start);
   state_->events.push_back(std::move(event));
 }
 

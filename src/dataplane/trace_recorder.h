@@ -44,12 +44,14 @@ class TraceRecorder final : public ProgramTrace {
   // `key` as in packed_key.h; nullptr for a table without keys.
   void applied(const char* table, const Table& entries, const std::uint64_t* key,
                const Lookup& found) {
-    applied(table, entries, key, found, table, found.entry);
+    applied(table, entries, key, found, table, found.entry, entries.data_start());
   }
   // `actions`: the table whose action is run, an action profile where `table` has one; `acting`:
-  // the entry that it is run with, a member's or the default entry of `table`.
+  // the entry that it is run with, a member's or the default entry of `table`, and the first word
+  // of its data.
   void applied(const char* table, const Table& entries, const std::uint64_t* key,
-               const Lookup& found, const char* actions, const Entry& acting);
+               const Lookup& found, const char* actions, const Entry& acting,
+               std::size_t data_start);
   void counted(const char* counter, std::uint64_t index);
   void metered(const char* meter, std::uint64_t index, std::uint8_t color);
   void metered(const char* meter, std::uint8_t color);  // of an entry

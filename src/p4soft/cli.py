@@ -44,18 +44,21 @@ def translate(
     program = parse(path, [*include_directories, INCLUDE], {**PREDEFINED, **defines})
     check_annotations(program)
     scope = check(program)
-    pipeline, global_instances = elaborate(program, scope)
-    find_port_metadata(program, pipeline)
-    align_actions(pipeline)
-    check_lookups(pipeline)
-    check_registers(pipeline)
-    check_members(pipeline)
-    check_flexible_headers(pipeline)
-    adjust_byte_counts(pipeline, program, global_instances)
+    pipes = elaborate(program, scope)
+    for pipeline in pipes.pipelines:
+        find_port_metadata(program, pipeline)
+        align_actions(pipeline)
+        check_lookups(pipeline)
+        check_registers(pipeline)
+        check_members(pipeline)
+        check_flexible_headers(pipeline)
+        adjust_byte_counts(pipeline, program)
     if warn is not None:
-        for warning in check_validity(pipeline):
+        # Pipelines may share blocks.
+        found = [warning for each in pipes.pipelines for warning in check_validity(each)]
+        for warning in dict.fromkeys(found):
             warn(warning)
-    return emit_program(path.stem, program, scope, pipeline, global_instances)
+    return emit_program(path.stem, program, scope, pipes)
 
 
 def _define(text: str) -> tuple[str, str]:

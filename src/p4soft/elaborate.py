@@ -14,6 +14,7 @@ from typing import Any
 from p4soft.check import types
 from p4soft.check.sizes import check_size
 from p4soft.check.symbols import InstanceSymbol, Scope, Symbol, ValueSetSymbol
+from p4soft.check.tables import implementation_of
 from p4soft.errors import P4Error, Position, unsupported
 from p4soft.frontend import syntax
 
@@ -42,7 +43,17 @@ class ExternInstance:
 
 
 _METER_WORDS = 8  # kMeterWords of src/dataplane/meter.h
+_FILTER_WORDS = 7  # kFilterWords of src/dataplane/filter.h
 _COUNTER_WORDS = 2
+
+
+def cell_fields(cell: types.Type) -> list[tuple[str, types.Type]]:
+    """The one or two values of a register's cell: name ('f1' for a plain value, as in the SDE) and
+    type.
+    """
+    if isinstance(cell, types.Composite):
+        return list(cell.fields.items())
+    return [("f1", cell)]
 
 
 @dataclass(eq=False)
@@ -52,7 +63,10 @@ class TableInstance:
     block: BlockInstance
     counter: ExternInstance | None = None  # its DirectCounter
     meter: ExternInstance | None = None  # its DirectMeter
+    filter: ExternInstance | None = None  # its DirectLpf or DirectWred
+    register: ExternInstance | None = None  # its DirectRegister
     implementation: ExternInstance | None = None  # an ActionProfile or ActionSelector
+    ages: bool = False  # it knows how long ago a packet hit each of its entries
     size: int | None = None  # where the program gives one
     identifier: str = ""
 
@@ -68,9 +82,20 @@ class TableInstance:
         return 1 + (_COUNTER_WORDS if self.counter else 0)
 
     @property
+    def filter_start(self) -> int:
+        """The first word of an entry's cell of a direct filter."""
+        return self.meter_start + (_METER_WORDS if self.meter else 0)
+
+    @property
+    def cell_start(self) -> int:
+        """The first word of an entry's cell of a direct register."""
+        return self.filter_start + (_FILTER_WORDS if self.filter else 0)
+
+    @property
     def data_start(self) -> int:
         """The first word of an entry's action data (src/dataplane/table.h)."""
-        return self.meter_start + (_METER_WORDS if self.meter else 0)
+        cell = self.register and self.register.type.arguments[0]
+        return self.cell_start + (len(cell_fields(cell)) if cell else 0)
 
 
 @dataclass(eq=False)
@@ -89,6 +114,7 @@ class PortMetadata:
     type: types.Composite
     is_unpacked: bool  # somewhere, by port_metadata_unpack
     is_read_as_bits: bool  # somewhere, by an extract or lookahead; one of both is true
+    identifier: str = ""
 
 
 @dataclass(eq=False)
@@ -131,6 +157,7 @@ class Pipeline:
     name: str  # of its instance, the prefix of all control-plane names
     blocks: dict[str, BlockInstance]  # by the names of BLOCKS
     globals: list[ExternInstance]
+    global_environment: dict[Symbol, Any]  # the same, by what names them
     port_metadata: PortMetadata | None = None  # set by check.port_metadata
 
     def all_blocks(self) -> list[BlockInstance]:
@@ -152,6 +179,14 @@ class Pipeline:
 
     def value_sets(self) -> list[ValueSetInstance]:
         return [v for block in self.all_blocks() for v in block.value_sets]
+
+
+@dataclass(frozen=True)
+class Pipes:
+    """What the pipes of a switch run: Switch(a, b) main."""
+
+    pipelines: list[Pipeline]  # each once
+    of_pipe: list[int]  # by pipe: which of them; a switch of more pipes goes on from the first
 
 
 def constant_name(instance: ExternInstance, place: int) -> str:
@@ -176,18 +211,15 @@ def join_path(owner: str, name: str) -> str:
 
 
 class Elaborator:
-    def __init__(self, program: syntax.Program, scope: Scope) -> None:
+    """Of one pipeline, which has instances of its own of what is declared at the top level."""
+
+    def __init__(self, program: syntax.Program) -> None:
         self._program = program
-        self._scope = scope
         self._globals: dict[Symbol, Any] = {}
 
-    def elaborate(self) -> Pipeline:
-        main = self._scope.local("main")
-        if not isinstance(main, InstanceSymbol):
-            end = self._program.position
-            raise P4Error(
-                end, "the program has no `main`; expected `Switch(pipe) main;` at its end"
-            )
+    def elaborate(
+        self, name: str, arguments: list[syntax.Expression], position: Position
+    ) -> Pipeline:
         global_externs: list[ExternInstance] = []
         for declaration in self._program.declarations:
             symbol = getattr(declaration, "symbol", None)
@@ -195,36 +227,16 @@ class Elaborator:
                 instance = self._extern(symbol, None)
                 self._globals[symbol] = instance
                 global_externs.append(instance)
-        name, arguments = self._only_pipe(main)
         blocks = {
-            block: self._top_block(argument, main.position)
+            block: self._top_block(argument, position)
             for block, argument in zip(BLOCKS, arguments, strict=True)
         }
-        return Pipeline(name, blocks, global_externs)
+        return Pipeline(name, blocks, global_externs, self._globals)
 
     def _is_extern(self, symbol: InstanceSymbol) -> bool:
         return isinstance(symbol.type, types.Generic) and isinstance(
             symbol.type.declaration, syntax.Extern
         )
-
-    def _only_pipe(self, main: InstanceSymbol) -> tuple[str, list[syntax.Expression]]:
-        assert isinstance(main.type, types.Generic)
-        if main.type.name != "Switch":
-            raise unsupported(
-                main.position, f"the package {main.type.name} as main", "Switch of <tna.p4>"
-            )
-        first, *others = main.arguments
-        for other in others:
-            if other is not None:
-                raise unsupported(
-                    other.position, "a switch of several pipes", "one pipe, Switch(pipe) main"
-                )
-        if isinstance(first, syntax.Call):
-            return "pipe", first.target.arguments
-        assert isinstance(first, syntax.Name) and isinstance(first.symbol, InstanceSymbol)
-        declaration = first.symbol.declaration
-        name = given_name(declaration.name, declaration.annotations)
-        return name, [a for a in first.symbol.arguments if a is not None]
 
     def _top_block(self, argument: syntax.Expression, position: Position) -> BlockInstance:
         if isinstance(argument, syntax.Call):
@@ -300,18 +312,26 @@ class Elaborator:
             check_size(table.size, "a table", size.value.position)
         table.counter = self._direct(table, "counters")
         table.meter = self._direct(table, "meters")
-        implementation = declaration.property("implementation")
+        table.filter = self._direct(table, "filters")
+        table.register = self._direct(table, "registers")
+        idle_timeout = declaration.property("idle_timeout")
+        table.ages = idle_timeout is not None and idle_timeout.value.value
+        implementation = implementation_of(declaration)
         if implementation is not None:
             assert isinstance(implementation.value, syntax.Name)
             table.implementation = self.resolve(implementation.value.symbol, block)
 
     def _direct(self, table: TableInstance, name: str) -> ExternInstance | None:
-        """The direct extern that a property of the table attaches to it."""
+        """The direct extern that a property of the table attaches to it. Of one with an index, it
+        only says that the table's actions use it.
+        """
         item = table.declaration.property(name)
         if item is None:
             return None
         assert isinstance(item.value, syntax.Name)
         instance: ExternInstance = self.resolve(item.value.symbol, table.block)
+        if not instance.type.name.startswith("Direct"):
+            return None
         if instance.table is not None:
             raise P4Error(
                 item.position,
@@ -352,12 +372,37 @@ class Elaborator:
             position or symbol.position, f"'{symbol.name}' is not known when instances are made"
         )
 
-    @property
-    def global_environment(self) -> dict[Symbol, Any]:
-        return self._globals
+
+def elaborate(program: syntax.Program, scope: Scope) -> Pipes:
+    """Raises P4Error."""
+    main = scope.local("main")
+    if not isinstance(main, InstanceSymbol):
+        raise P4Error(
+            program.position, "the program has no `main`; expected `Switch(pipe) main;` at its end"
+        )
+    assert isinstance(main.type, types.Generic)
+    if main.type.name != "Switch":
+        raise unsupported(
+            main.position, f"the package {main.type.name} as main", "Switch of <tna.p4>"
+        )
+    of_name: dict[str, Pipeline] = {}
+    names = []
+    for argument in main.arguments:
+        if argument is None:
+            continue
+        name, blocks = _pipeline(argument, len(names))
+        names.append(name)
+        if name not in of_name:
+            of_name[name] = Elaborator(program).elaborate(name, blocks, main.position)
+    order = list(of_name)
+    return Pipes(list(of_name.values()), [order.index(name) for name in names])
 
 
-def elaborate(program: syntax.Program, scope: Scope) -> tuple[Pipeline, dict[Symbol, Any]]:
-    """The pipeline, and the extern instances declared at the top level."""
-    elaborator = Elaborator(program, scope)
-    return elaborator.elaborate(), elaborator.global_environment
+def _pipeline(argument: syntax.Expression, number: int) -> tuple[str, list[syntax.Expression]]:
+    """Name and blocks of one argument of the switch."""
+    if isinstance(argument, syntax.Call):
+        return f"pipe{number or ''}", argument.target.arguments
+    assert isinstance(argument, syntax.Name) and isinstance(argument.symbol, InstanceSymbol)
+    declaration = argument.symbol.declaration
+    name = given_name(declaration.name, declaration.annotations)
+    return name, [a for a in argument.symbol.arguments if a is not None]

@@ -84,6 +84,7 @@ void SwitchControl::serve(node::ControlServer& server) {
 
 Json SwitchControl::on_program(const std::string& command, const Json& args) {
   if (dataplane::FixedTables::concerns(args)) return fixed_tables_.execute(command, args);
+  program_.control().at(static_cast<std::uint64_t>(monotonic_ns()));
   return program_.control().execute(command, args);
 }
 

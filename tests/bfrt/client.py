@@ -316,6 +316,8 @@ def _put_datum(described: Any, value: Any, message: Any) -> None:
         message.bool_val = value
     elif isinstance(value, str):
         message.str_val = value
+    elif isinstance(value, float):
+        message.float_val = value
     else:
         message.stream = _bytes(value, described["type"])
 

@@ -31,7 +31,17 @@ SPEED = {"$SPEED": "BF_SPEED_25G", "$FEC": "BF_FEC_TYP_RS"}
 # Who names others before these.
 TABLES = [
     *("forward", "policed", "prefixes", "ranges", "seen", "limits", "hits", "pairs", "unwanted"),
-    *("$PORT_METADATA", "painted", "groups", "members"),
+    *(
+        "$PORT_METADATA",
+        "painted",
+        "groups",
+        "members",
+        "watched",
+        "tallied",
+        "filtered",
+        "smooth",
+        "early",
+    ),
 ]
 FIXED = ["$pre.mgid", "$pre.node", "$pre.prune", "$pre.port", "$mirror.cfg"]
 PROGRAM = "everything"

@@ -131,6 +131,70 @@ control Ingress(inout headers_t hdr, inout metadata_t md, in ingress_intrinsic_m
         size = 64;
     }
 
+    table watched {
+        key = {
+            hdr.ethernet.dst_addr : exact;
+        }
+        actions = {
+            mark;
+            NoAction;
+        }
+        default_action = NoAction();
+        idle_timeout = true;
+        size = 64;
+    }
+
+    DirectRegister<pair_t>({5, 7}) tally;
+    RegisterParam<bit<32>>(1) growth;
+    DirectRegisterAction<pair_t, bit<32>>(tally) grow = {
+        void apply(inout pair_t value) {
+            value.first = value.first + growth.read();
+            value.second = value.second + 100;
+        }
+    };
+
+    action count_in_entry(bit<8> value) {
+        grow.execute();
+        hdr.ethernet.src_addr[7:0] = value;
+    }
+
+    table tallied {
+        key = {
+            hdr.ethernet.dst_addr : exact;
+        }
+        actions = {
+            count_in_entry;
+            NoAction;
+        }
+        default_action = NoAction();
+        registers = tally;
+        size = 64;
+    }
+
+    Lpf<bit<8>, bit<8>>(8) smooth;
+    Wred<bit<8>, bit<8>>(8, 1, 0) early;
+
+    action filter(bit<8> index) {
+        hdr.ethernet.src_addr[23:16] = smooth.execute(hdr.ethernet.dst_addr[7:0], index);
+    }
+
+    action thin_out(bit<8> index) {
+        hdr.ethernet.src_addr[15:8] = early.execute(hdr.ethernet.dst_addr[7:0], index);
+    }
+
+    table filtered {
+        key = {
+            hdr.ethernet.dst_addr : exact;
+        }
+        actions = {
+            filter;
+            thin_out;
+            NoAction;
+        }
+        default_action = NoAction();
+        size = 4;
+    }
+
     table prefixes {
         key = {
             hdr.ethernet.dst_addr : lpm;
@@ -254,6 +318,9 @@ control Ingress(inout headers_t hdr, inout metadata_t md, in ingress_intrinsic_m
             count_pair.execute(1);
         }
         policed.apply();
+        watched.apply();
+        tallied.apply();
+        filtered.apply();
         prefixes.apply();
         ranges.apply();
         constants.apply();

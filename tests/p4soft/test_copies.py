@@ -581,3 +581,10 @@ def test_instances_made_with_a_type_ask_only_for_that_type(load) -> None:
     switch.send(300, data(0, 2))
     [digest] = switch.command("digest_read")["digests"]
     assert digest["pipe"] == 300 // 128
+
+
+@pytest.mark.parametrize("data", [[], None, 5])
+def test_data_of_a_group_that_are_no_object_are_refused(load, data: object) -> None:
+    update = {"op": "upsert", "table": "$pre.mgid", "key": {"$MGID": 9}, "data": data}
+    with pytest.raises(CommandFailedError, match=r"table \$pre\.mgid: \"data\" is .*; expected an"):
+        load(SWITCH).command("table_write", updates=[update])

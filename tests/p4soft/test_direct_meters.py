@@ -377,15 +377,6 @@ WRONG = {
         ),
         "'meter' belongs to table 't'; use it in an action of that table",
     ),
-    "beside an implementation": (
-        program(
-            "t.apply();",
-            local="DirectMeter(MeterType_t.BYTES) meter; ActionProfile(4) p;"
-            f" {ACTION} table t {{ key = {{ hdr.data.kind: exact; }} actions = {{ color; }}"
-            " meters = meter; /*^*/implementation = p; }",
-        ),
-        "meters of a table with an implementation is not supported",
-    ),
 }
 
 

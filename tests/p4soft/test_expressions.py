@@ -253,3 +253,38 @@ def test_corner_cases_by_hand(load) -> None:
     for i, (text, given, expected) in enumerate(CASES):
         [(_, frame)] = target.send(1, bytes([i]) + pack(given)[1:])
         assert frame == bytes([i]) + pack(expected)[1:], text
+
+
+def test_sizes_of_headers_are_constants(load) -> None:
+    """data_h has 8 + 8 + 16 + 32 + 48 bits."""
+    switch = load(
+        program(
+            """
+            hdr.data.a = (bit<8>) hdr.data.minSizeInBytes();
+            hdr.data.b = (bit<16>) data_h.maxSizeInBits();
+            """
+        )
+    )
+    ((_, out),) = switch.send(1, bytes(14))
+    assert (out[1], int.from_bytes(out[2:4], "big")) == (14, 112)
+
+
+def test_operators_on_bits_bind_closer_than_comparisons(load) -> None:
+    """Unlike C (P4-16 specification, section 8.1; %left of p4c's p4parser.ypp)."""
+    switch = load(
+        program(
+            """
+            if (hdr.data.a & 6 == 2) { hdr.data.c[0:0] = 1; }
+            if (3 != hdr.data.a | 1) { hdr.data.c[1:1] = 1; }
+            if (hdr.data.a ^ 1 < 4) { hdr.data.c[2:2] = 1; }
+            if (hdr.data.a < 9 == hdr.data.a > 1) { hdr.data.c[3:3] = 1; }
+            """
+        )
+    )
+
+    def results(a: int) -> int:
+        ((_, out),) = switch.send(1, bytes([0, a]) + bytes(12))
+        return out[7]
+
+    # Of 2: 2 & 6 = 2, 2 | 1 = 3, 2 ^ 1 = 3; of 5: 4, 5, 4; of 1: 0, 1, 0, and 1 > 1 is false.
+    assert [results(a) for a in (2, 5, 1)] == [0b1101, 0b1010, 0b0110]

@@ -185,6 +185,41 @@ def test_struct_in_a_header_has_its_fields_on_the_wire(
     assert out[8:12].hex() == wire
 
 
+RECIRCULATED = program(
+    """
+        if (hdr.bridge.isValid()) {
+            hdr.data.a = 5w0 ++ hdr.bridge.small;
+            hdr.data.b = 7w0 ++ hdr.bridge.port;
+            hdr.bridge.setInvalid();
+        } else {
+            hdr.bridge.setValid();
+            hdr.bridge.small = 5;
+            hdr.bridge.port = 0x123;
+            ig_tm_md.ucast_egress_port = 68;
+        }
+""",
+    preamble=PREAMBLE + HEADERS,
+    metadata=METADATA,
+    parser="""
+    state start {
+        pkt.extract(ig_intr_md);
+        pkt.advance(PORT_METADATA_SIZE);
+        transition select(ig_intr_md.ingress_port) { 68: bridge; default: data; }
+    }
+    state bridge { pkt.extract(hdr.bridge); transition data; }
+    state data { pkt.extract(hdr.data); transition accept; }
+""",
+    deparser="pkt.emit(hdr.bridge); pkt.emit(hdr.data);",
+    egress=EGRESS,
+    blocks=BLOCKS,
+)
+
+
+def test_a_flexible_header_that_ingress_makes_comes_back_by_recirculation(load) -> None:
+    ((port, out),) = load(RECIRCULATED).send(1, bytes(14))
+    assert (port, len(out), out[1], int.from_bytes(out[2:4], "big")) == (5, 14, 5, 0x123)
+
+
 ADVICE = "without @flexible, pad it to whole bytes with @padding fields"
 REFUSED = {
     "flexible header from the wire": (

@@ -364,3 +364,51 @@ def test_enums_on_the_wire_in_select_and_switch(
 ) -> None:
     [(_, frame)] = load(ENUMS).send(1, bytes([color, 0, a]) + bytes(12))
     assert frame == bytes([out_color, 0, a, 0, b]) + bytes(10)
+
+
+OPTIONS = program(
+    """
+        hdr.data.b = (bit<16>) options_h.maxSizeInBytes();
+        if (hdr.data.a == 9) { hdr.options.setInvalid(); }
+        if (hdr.options == hdr.others) { hdr.data.c = 1; }
+    """,
+    preamble=PREAMBLE + "header options_h { bit<8> kind; varbit<64> rest; }\n",
+    metadata="""
+struct headers_t { data_h data; options_h options; options_h others; }
+struct metadata_t { bit<8> m8; }
+""",
+    parser="""
+    state start {
+        pkt.extract(ig_intr_md);
+        pkt.advance(PORT_METADATA_SIZE);
+        pkt.extract(hdr.data);
+        pkt.extract(hdr.options, (bit<32>) hdr.data.kind);
+        pkt.extract(hdr.others, 16);
+        transition accept;
+    }
+""",
+)
+
+
+def options(load, kind: int, behind: str, a: int = 0) -> list[str]:
+    """What leaves behind the first header, and its two fields."""
+    sent = load(OPTIONS).send(1, bytes([kind, a]) + bytes(12) + bytes.fromhex(behind))
+    return [out[14:].hex() for _, out in sent]
+
+
+def test_varbit_field_is_as_long_as_the_packet_says(load) -> None:
+    """A header of a byte and 24 bits more, then one of a byte and 16, then the payload."""
+    behind = "01aabbcc" + "02ddee" + "beef"
+    assert options(load, 24, behind) == [behind]
+    assert options(load, 0, "01" + "02ddee" + "beef") == ["0102ddeebeef"]
+    assert options(load, 24, behind, a=9) == ["02ddee" + "beef"]
+    ((_, out),) = load(OPTIONS).send(1, bytes([16]) + bytes(13) + bytes.fromhex("01aabb01aabb"))
+    assert (int.from_bytes(out[2:4], "big"), out[7]) == (9, 1)  # 1 + 64 / 8 bytes at most; equal
+    ((_, out),) = load(OPTIONS).send(1, bytes([8]) + bytes(13) + bytes.fromhex("01aa01aa00"))
+    assert out[7] == 0  # of another length
+
+
+@pytest.mark.parametrize("bits", [12, 72, 64])
+def test_varbit_field_of_a_wrong_size_drops(load, bits: int) -> None:
+    """Not whole bytes; more than the field has; more than the packet has."""
+    assert options(load, bits, "01aabbcc" + "02ddee") == []

@@ -14,6 +14,7 @@ from p4soft.check.stateful_unit import (
     Input,
     Number,
     Operand,
+    Parameter,
     Shared,
     StatefulUnit,
 )
@@ -145,6 +146,8 @@ class Values:
         if node.value is not None:
             return Number(int(node.value))
         stripped = self._without_casts(node)
+        if is_parameter(stripped):
+            return Parameter(stripped.target.base.symbol.name)
         half = self._half(stripped)
         if half is not None:
             return self._read(half, node)
@@ -271,11 +274,19 @@ def is_unary(node: syntax.Expression, operator: str) -> TypeGuard[syntax.Unary]:
     return node.value is None and isinstance(node, syntax.Unary) and node.operator == operator
 
 
+def is_parameter(node: syntax.Expression) -> TypeGuard[syntax.Call]:
+    """Whether it reads a RegisterParam."""
+    if not isinstance(node, syntax.Call) or node.target is None or node.target.kind != "method":
+        return False
+    type_ = node.target.base.type
+    return isinstance(type_, types.Generic) and type_.name == "RegisterParam"
+
+
 def is_operation(node: syntax.Expression) -> bool:
     if node.value is not None:
         return False
     if isinstance(node, syntax.Call):
-        return True
+        return not is_parameter(node)
     return isinstance(node, (syntax.Unary, syntax.Binary)) and node.operator != "++"
 
 
@@ -299,7 +310,7 @@ def ends_with_cell(node: syntax.Expression) -> bool:
         are_two = node.operator == "|" and any(map(is_operation, (node.left, node.right)))
         return ends_with_cell(node.left if are_two else node.right)
     if isinstance(node, syntax.Call):
-        return ends_with_cell(node.target.arguments[-1])
+        return not is_parameter(node) and ends_with_cell(node.target.arguments[-1])
     return isinstance(node, Frozen)
 
 

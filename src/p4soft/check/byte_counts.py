@@ -19,9 +19,7 @@ from p4soft.tree import walk
 _COUNTING = ("Counter", "DirectCounter", "Meter", "DirectMeter")
 
 
-def adjust_byte_counts(
-    pipeline: Pipeline, program: syntax.Program, global_instances: dict[Symbol, Any]
-) -> None:
+def adjust_byte_counts(pipeline: Pipeline, program: syntax.Program) -> None:
     """Sets `byte_adjustment` of every counter and meter."""
     for extern in pipeline.externs():
         annotation = syntax.annotation(extern.annotations, "adjust_byte_count")
@@ -32,7 +30,7 @@ def adjust_byte_counts(
         (block.declaration, block.find) for block in pipeline.all_blocks()
     ]
     top = [d for d in program.declarations if isinstance(d, (syntax.Action, syntax.Function))]
-    for code, find in [*places, (top, global_instances.get)]:
+    for code, find in [*places, (top, pipeline.global_environment.get)]:
         for extern, argument in _arguments(code, find):
             value = _constant(argument)
             if given.setdefault(extern, value) != value:

@@ -124,6 +124,8 @@ class CallChecker(ExpressionChecker):
         width = types.width_of(type_)
         if width is None:
             raise P4Error(callee.name_position, f"{type_} has no fixed size")
+        if callee.name.startswith("max"):
+            width = types.most_bits(type_)
         call.value = width if callee.name.endswith("Bits") else (width + 7) // 8
         call.target = Target("builtin", callee.name, type_)
         return INTEGER

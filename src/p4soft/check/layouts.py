@@ -1,7 +1,7 @@
 """Where headers with @flexible fields may appear: only inside the switch.
 
 The Tofino compiler chooses their layout, so nobody else can read or write them. Between ingress and
-egress (bridged or mirrored) and with resubmitted packets that does no harm.
+egress (bridged or mirrored) and with resubmitted and recirculated packets that does no harm.
 """
 
 from __future__ import annotations
@@ -18,8 +18,12 @@ from p4soft.tree import walk
 def check_flexible_headers(pipeline: Pipeline) -> None:
     blocks = pipeline.blocks
     resubmitted = _types(_calls(blocks["ingress_deparser"], "Resubmit", "emit"))
+    # What ingress makes itself comes back to it by recirculation.
+    sent = _types(_calls(blocks["ingress_deparser"], "packet_out", "emit"))
+    ingress = (blocks["ingress_parser"], blocks["ingress"])
+    recirculated = sent & {t for b in ingress for t in _types(_calls(b, "", "setValid"))}
     for call in _calls(blocks["ingress_parser"], "packet_in", "extract"):
-        _refuse(call, resubmitted, "is read from the wire here")
+        _refuse(call, resubmitted | recirculated, "is read from the wire here")
     taken_off = _types(_calls(blocks["egress_parser"], "packet_in", "extract"))
     for deparser, extern in (
         ("ingress_deparser", "packet_out"),

@@ -77,6 +77,11 @@ class ProgramChecker(PackageChecker, ValueSetChecker):
             self.check_field(composite.keyword, type_, item.position)
             fields[item.name] = type_
             marks |= {(item.name, annotation.name) for annotation in item.annotations}
+        for item in composite.fields[:-1]:
+            if isinstance(types.underlying(fields[item.name]), types.Varbit):
+                raise unsupported(
+                    item.position, "a varbit field before others", "one, at the end of a header"
+                )
         type_ = Composite(composite.keyword, composite.name, fields, marks)
         width = types.width_of(type_) if type_.is_header else 0
         if width is None or width % 8 != 0:

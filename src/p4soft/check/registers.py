@@ -13,21 +13,16 @@ from p4soft.check import types
 from p4soft.check.paths import PathEndedError, Paths
 from p4soft.check.register_actions import fit
 from p4soft.check.stateful_unit import Shared
-from p4soft.elaborate import BlockInstance, ExternInstance, Pipeline
+from p4soft.elaborate import BlockInstance, ExternInstance, Pipeline, cell_fields
 from p4soft.errors import P4Error, Position, unsupported
 from p4soft.frontend import syntax
 from p4soft.tree import walk
 
 MAX_ACTIONS = 4
 _CELL_WIDTHS = (1, 8, 16, 32)
+REGISTERS = ("Register", "DirectRegister")
+ACTIONS = ("RegisterAction", "DirectRegisterAction")
 _INGRESS = ("ingress_parser", "ingress", "ingress_deparser")
-
-
-def cell_fields(cell: types.Type) -> list[tuple[str, types.Type]]:
-    """The one or two values of a cell: name ('f1' for a plain value, as in the SDE) and type."""
-    if isinstance(cell, types.Composite):
-        return list(cell.fields.items())
-    return [("f1", cell)]
 
 
 def check_registers(pipeline: Pipeline) -> None:
@@ -35,10 +30,10 @@ def check_registers(pipeline: Pipeline) -> None:
     actions: dict[ExternInstance, list[ExternInstance]] = {}
     shared: dict[ExternInstance, Shared] = {}
     for instance in pipeline.externs():
-        if instance.type.name == "Register":
+        if instance.type.name in REGISTERS:
             _check_cell(instance)
             actions.setdefault(instance, [])
-        elif instance.type.name == "RegisterAction":
+        elif instance.type.name in ACTIONS:
             register = instance.arguments[0]
             _check_action(instance, shared.setdefault(register, Shared()))
             actions.setdefault(register, []).append(instance)
@@ -69,9 +64,11 @@ def _check_cell(register: ExternInstance) -> None:
     if not allowed or (pair and (cell.is_header or len(fields) != 2 or fields[0] != fields[1])):  # type: ignore[union-attr]
         raise unsupported(
             register.position,
-            f"a Register of {cell}",
+            f"a {register.type.name} of {cell}",
             "bit<W> or int<W> of 1, 8, 16 or 32 bits, or a struct of two equal ones",
         )
+    if register.type.name == "DirectRegister":
+        return
     size = register.arguments[0]
     if size < 1:
         raise P4Error(register.position, f"register '{_name(register)}' has {size} cells")
@@ -79,11 +76,12 @@ def _check_cell(register: ExternInstance) -> None:
 
 def _check_action(action: ExternInstance, shared: Shared) -> None:
     register: ExternInstance = action.arguments[0]
-    cell, result = register.type.arguments[0], action.type.arguments[2]
+    cell, result = register.type.arguments[0], action.type.arguments[-1]
+    kind = action.type.name
     if not action.methods:
         raise P4Error(
             action.position,
-            f"RegisterAction '{_name(action)}' has no body; expected "
+            f"{kind} '{_name(action)}' has no body; expected "
             f"`= {{ void apply(inout {cell} value, out {result} rv) {{ ... }} }}`",
         )
     method = action.methods[0]
@@ -91,11 +89,11 @@ def _check_action(action: ExternInstance, shared: Shared) -> None:
     if signature not in ([("inout", cell)], [("inout", cell), ("out", result)]):
         raise P4Error(
             method.position,
-            f"apply of RegisterAction '{_name(action)}' has other parameters than "
+            f"apply of {kind} '{_name(action)}' has other parameters than "
             f"(inout {cell} value) or (inout {cell} value, out {result} rv)",
         )
     if result != types.VOID and types.width_of(result) is None:
-        raise unsupported(action.position, f"a RegisterAction that returns {result}", "bit<W>")
+        raise unsupported(action.position, f"a {kind} that returns {result}", "bit<W>")
     fit(action, shared)
 
 
@@ -109,10 +107,10 @@ def _register_of(call: syntax.Node, block: BlockInstance) -> ExternInstance | No
     base = call.target.base
     if not isinstance(base, syntax.Name) or not isinstance(base.type, types.Generic):
         return None
-    if base.type.name not in ("Register", "RegisterAction"):
+    if base.type.name not in (*REGISTERS, *ACTIONS):
         return None
     instance = block.find(base.symbol)
-    return instance if base.type.name == "Register" else instance.arguments[0]
+    return instance if base.type.name in REGISTERS else instance.arguments[0]
 
 
 def _check_directions(pipeline: Pipeline) -> None:

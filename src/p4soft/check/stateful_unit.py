@@ -73,6 +73,13 @@ class Number:
 
 
 @dataclass(frozen=True)
+class Parameter:
+    """A RegisterParam: a constant that the control plane chooses."""
+
+    name: str
+
+
+@dataclass(frozen=True)
 class Predicate:
     """A power of two where the predicate holds; only as a result."""
 
@@ -84,7 +91,7 @@ class HighAlus:
     """What the ALUs of hi compute, where they have nothing else to do; only as a result."""
 
 
-Operand = Half | Input | Number
+Operand = Half | Input | Number | Parameter
 Result = Half | NewHalf | Input | Predicate | HighAlus
 
 
@@ -101,7 +108,7 @@ class Shared:
     """What all actions of one register use."""
 
     inputs: set[Hashable] = field(default_factory=set)
-    constants: set[int] = field(default_factory=set)
+    constants: set[int | Parameter] = field(default_factory=set)
     powers: set[int] = field(default_factory=set)
 
 
@@ -128,8 +135,8 @@ class StatefulUnit:
         """The predicate of `sum of signed terms <operator> 0`."""
         if self.width == 1:
             raise _no_room(at, "a condition in an action of a register of bits", "use bit<8> cells")
-        for kind, kinds in _PLURALS.items():
-            if sum(isinstance(term, kind) for _, term in terms) > 1:
+        for kinds in set(_PLURALS.values()):
+            if sum(_PLURALS[type(term)] == kinds for _, term in terms) > 1:
                 raise _no_room(at, f"a comparison of two {kinds}", _COMPUTE_BEFORE)
         for sign, term in terms:
             signed = Number(sign * term.value) if isinstance(term, Number) else term
@@ -155,11 +162,11 @@ class StatefulUnit:
             self._write_bit(computation, predicate, at)
         for operand in computation.operands:
             self._occupy(operand, at)
-        kinds = [type(operand) for operand in computation.operands]
+        kinds = [_PLURALS[type(operand)] for operand in computation.operands]
         if len(set(kinds)) < len(kinds):
             raise _no_room(
                 at,
-                f"'{computation.operation}' of two {_PLURALS[kinds[0]]}",
+                f"'{computation.operation}' of two {kinds[0]}",
                 "operands of different kinds: a field of the cell, a packet field, a constant",
             )
         alus = self.alus[half]
@@ -237,6 +244,8 @@ class StatefulUnit:
             self._occupy_input(operand, at)
         elif isinstance(operand, Number) and operand.value not in SMALL_CONSTANTS:
             self._occupy_constant(operand.value, at)
+        elif isinstance(operand, Parameter):
+            self._share_constant(operand, f"a RegisterParam beside {CONSTANTS} other constants", at)
 
     def _occupy_input(self, operand: Input, at: Position) -> None:
         if operand.width > max(self.width, 8):
@@ -250,13 +259,21 @@ class StatefulUnit:
     def _occupy_constant(self, value: int, at: Position) -> None:
         if abs(value) >= 1 << self.width:
             raise _no_room(at, f"{value} in an action on {self.width} bits", "a smaller constant")
-        self.shared.constants.add(value)
+        what = f"a constant beyond -8 to 7 beside {CONSTANTS} others in a register's actions"
+        self._share_constant(value, what, at)
+
+    def _share_constant(self, constant: int | Parameter, what: str, at: Position) -> None:
+        self.shared.constants.add(constant)
         if len(self.shared.constants) > CONSTANTS:
-            what = f"a constant beyond -8 to 7 beside {CONSTANTS} others in a register's actions"
             raise _no_room(at, what, "a packet field that holds it")
 
 
-_PLURALS = {Half: "fields of the cell", Input: "packet fields", Number: "constants"}
+_PLURALS: dict[type, str] = {
+    Half: "fields of the cell",
+    Input: "packet fields",
+    Number: "constants",
+    Parameter: "constants",
+}
 _COMPUTE_BEFORE = "what can be computed before, in a packet field"
 _SAME_RESULT = "the same in all cases, or zero"
 

@@ -10,11 +10,19 @@ from p4soft.check.symbols import ActionSymbol, InstanceSymbol, TableSymbol, Vari
 from p4soft.errors import P4Error, unsupported
 from p4soft.frontend import syntax
 
-SUPPORTED_KINDS = ("exact", "lpm", "ternary", "range", "selector")
+SUPPORTED_KINDS = ("exact", "lpm", "ternary", "range", "selector", "atcam_partition_index")
 MAX_RANGE_WIDTH = 20  # bits, Tofino 1
 IMPLEMENTATIONS = ("ActionProfile", "ActionSelector")
+# Properties that say by which algorithm the ASIC looks up, and the extern that each may be. What
+# is found, and how the control plane writes it, is the same without them.
+ALGORITHMS = {"alpm": "Alpm", "atcam": "Atcam", "proxy_hash": "Hash"}
 # Properties that attach a direct extern.
-DIRECT = {"counters": "DirectCounter", "meters": "DirectMeter"}
+DIRECT = {
+    "counters": ("DirectCounter",),
+    "meters": ("DirectMeter",),
+    "filters": ("DirectLpf", "DirectWred", "Lpf", "Wred"),
+    "registers": ("DirectRegister",),
+}
 # Properties that only guide placement or the driver on the ASIC.
 _HINTS = ("requires_versioning",)
 
@@ -154,7 +162,7 @@ class TableChecker(StatementChecker):
             for value, key in zip(keys, table.keys, strict=True):
                 assert key.expression.type is not None
                 self.key_element(value, types.underlying(key.expression.type))
-                self._fits_kind(value, key.match_kind)
+                self._fits_kind(value, key.matches)
             listed = self._choose(table, entry.action, "the action")
             if syntax.annotation(listed.annotations, "defaultonly"):
                 raise P4Error(
@@ -162,7 +170,7 @@ class TableChecker(StatementChecker):
                     f"action '{entry.action.name}' is @defaultonly; it cannot be in an entry",
                 )
 
-        if all(key.match_kind in ("exact", "lpm") for key in table.keys):
+        if all(key.matches in ("exact", "lpm") for key in table.keys):
             self._no_duplicates(table.entries)
 
     def _no_duplicates(self, entries: list[syntax.TableEntry]) -> None:
@@ -224,9 +232,13 @@ class TableChecker(StatementChecker):
     def _properties(self, table: syntax.Table) -> None:
         for item in table.properties:
             if item.name == "size":
-                self._size(item.value)
+                self._table_size(item.value)
+            elif item.name == "idle_timeout":
+                self._idle_timeout(table, item.value)
             elif item.name in DIRECT:
                 self._direct(item)
+            elif item.name in ALGORITHMS:
+                self._algorithm(item, ALGORITHMS[item.name])
             elif item.name == "implementation":
                 self._implementation(table, item)
             elif item.name in _HINTS:
@@ -235,11 +247,11 @@ class TableChecker(StatementChecker):
                 raise unsupported(
                     item.position,
                     f"table property '{item.name}'",
-                    "key, actions, default_action, entries, size, implementation, "
-                    + ", ".join([*DIRECT, *_HINTS]),
+                    "key, actions, default_action, entries, size, implementation, idle_timeout, "
+                    + ", ".join([*DIRECT, *ALGORITHMS, *_HINTS]),
                 )
 
-    def _size(self, value: syntax.Expression) -> None:
+    def _table_size(self, value: syntax.Expression) -> None:
         """A constant, or a parameter of the control's constructor: then instances know it."""
         self.check(value)
         check_size_type(value, "a table")
@@ -247,26 +259,43 @@ class TableChecker(StatementChecker):
         if not isinstance(symbol, VariableSymbol) or symbol.role != "constructor":
             self.constant_integer(value, "size")
 
+    def _idle_timeout(self, table: syntax.Table, value: syntax.Expression) -> None:
+        if self.check(value) != types.BOOL or value.value is None:
+            raise P4Error(
+                value.position,
+                f"idle_timeout is {value.type}; expected a constant, true or false",
+            )
+        if value.value and not table.match_keys:
+            raise P4Error(
+                value.position, f"table '{table.name}' has no keys, so no entries that could age"
+            )
+
+    def _algorithm(self, item: syntax.Property, extern: str) -> None:
+        type_ = self.check(item.value)
+        if not isinstance(type_, types.Generic) or type_.name != extern:
+            raise P4Error(item.value.position, f"{item.name} is {type_}, expected {extern}")
+
     def _implementation(self, table: syntax.Table, item: syntax.Property) -> None:
         type_ = self.check(item.value)
+        if is_algorithm(item):
+            return
         symbol = item.value.symbol if isinstance(item.value, syntax.Name) else None
         is_one = isinstance(type_, types.Generic) and type_.name in IMPLEMENTATIONS
         if not is_one or not isinstance(symbol, InstanceSymbol):
             raise P4Error(
                 item.value.position,
-                f"implementation is {type_}, expected a named ActionProfile or ActionSelector",
+                f"implementation is {type_}, expected a named ActionProfile or ActionSelector, "
+                "or an Alpm or Atcam",
             )
-        others = {name: table.property(name) for name in DIRECT} | {"entries": table.entries}
-        for name, given in others.items():
-            if given is not None:
-                raise unsupported(
-                    item.position, f"{name} of a table with an implementation", "one without it"
-                )
+        if table.entries is not None:
+            raise unsupported(
+                item.position, "entries of a table with an implementation", "one without it"
+            )
         if not table.match_keys:
             raise P4Error(item.position, f"table '{table.name}' has no keys that entries match")
 
     def _selector_keys(self, table: syntax.Table) -> None:
-        item = table.property("implementation")
+        item = implementation_of(table)
         by_selector = item is not None and item.value.type.name == "ActionSelector"
         if table.selector_keys and not by_selector:
             raise P4Error(
@@ -284,12 +313,24 @@ class TableChecker(StatementChecker):
     def _direct(self, item: syntax.Property) -> None:
         type_ = self.check(item.value)
         symbol = item.value.symbol if isinstance(item.value, syntax.Name) else None
-        is_one = isinstance(type_, types.Generic) and type_.name == DIRECT[item.name]
+        is_one = isinstance(type_, types.Generic) and type_.name in DIRECT[item.name]
         if not is_one or not isinstance(symbol, InstanceSymbol):
             raise P4Error(
                 item.value.position,
-                f"{item.name} is {type_}, expected a named {DIRECT[item.name]}",
+                f"{item.name} is {type_}, expected a named {' or '.join(DIRECT[item.name])}",
             )
+
+
+def is_algorithm(implementation: syntax.Property) -> bool:
+    """Whether it says how the ASIC looks up, not where actions are; it has been checked."""
+    type_ = implementation.value.type
+    return isinstance(type_, types.Generic) and type_.name in ("Alpm", "Atcam")
+
+
+def implementation_of(table: syntax.Table) -> syntax.Property | None:
+    """The property that gives the table an ActionProfile or ActionSelector."""
+    item = table.property("implementation")
+    return None if item is None or is_algorithm(item) else item
 
 
 def unlisted_no_action(table: syntax.Table) -> syntax.ActionReference:

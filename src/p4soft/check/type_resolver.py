@@ -121,8 +121,10 @@ class TypeResolver:
         """What may be a field of a header or struct."""
         base = types.underlying(type_)
         plain = isinstance(base, (types.Bit, types.Int)) or base == types.BOOL
-        if isinstance(base, types.Varbit):
-            raise unsupported(position, "a varbit field", "fields of fixed width")
+        if keyword == "header" and isinstance(base, types.Varbit):
+            if base.width == 0 or base.width % 8 != 0:
+                raise P4Error(position, f"a field of {base}; Tofino's headers are whole bytes")
+            return
         if keyword == "header" and not (plain or _is_plain_struct(base)):
             raise P4Error(
                 position,

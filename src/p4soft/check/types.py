@@ -236,7 +236,7 @@ def _scalars(
     for name, type_ in composite.fields.items():
         if isinstance(type_, Composite):
             yield from _scalars(type_, (*outer, name))
-        else:
+        elif not isinstance(type_, Varbit):
             yield (*outer, name), type_, {mark for f, mark in composite.marks if f == name}
 
 
@@ -250,7 +250,9 @@ def underlying(type_: Type) -> Type:
 
 
 def width_of(type_: Type) -> int | None:
-    """Bits on the wire, or None if the type has no fixed layout."""
+    """Bits on the wire, or None if the type has no fixed layout. Of a header with a varbit field
+    what is before that.
+    """
     type_ = underlying(type_)
     if isinstance(type_, (Bit, Int)):
         return type_.width
@@ -269,6 +271,25 @@ def width_of(type_: Type) -> int | None:
         return None
     widths = [width_of(part) for part in parts]
     return None if any(w is None for w in widths) else sum(w for w in widths if w is not None)
+
+
+def varbit_of(type_: Type) -> tuple[str, Varbit] | None:
+    """The last field of a header, if it is one."""
+    if not isinstance(type_, Composite) or not type_.is_header or not type_.fields:
+        return None
+    name, last = list(type_.fields.items())[-1]
+    base = underlying(last)
+    return (name, base) if isinstance(base, Varbit) else None
+
+
+def most_bits(type_: Type) -> int:
+    """Of a header, or of those of a struct or stack, on the wire."""
+    if isinstance(type_, Stack):
+        return type_.size * most_bits(type_.element)
+    if isinstance(type_, Composite) and not type_.is_header:
+        return sum(map(most_bits, type_.fields.values()))
+    varbit = varbit_of(type_)
+    return (width_of(type_) or 0) + (varbit[1].width if varbit else 0)
 
 
 def fits(value: int, type_: Bit | Int) -> bool:

@@ -198,10 +198,10 @@ class BlockEmitter(StatementEmitter):
                 position,
                 f"'{name}' belongs to table '{owner.name}'; use it in an action of that table",
             )
+        running = self._callers(self.action)
         for table in self.block.tables:
             uses = any(
-                reference.symbol.declaration is self.action
-                for reference in table.declaration.actions
+                reference.symbol.declaration in running for reference in table.declaration.actions
             )
             if uses and table is not instance.table:
                 raise P4Error(
@@ -210,18 +210,29 @@ class BlockEmitter(StatementEmitter):
                     "is used by table "
                     f"'{table.declaration.name}' too; give each table its own action",
                 )
-        for node in walk(self.block.declaration):
-            if _calls_action(node) and node.target.symbol.declaration is self.action:
+        assert isinstance(self.block.declaration, syntax.Control)
+        for node in walk(self.block.declaration.body):
+            if _calls_action(node) and node.target.symbol.declaration in running:
                 raise P4Error(
                     node.position,
                     f"action '{self.action.name}' uses '{name}', which belongs to table "
                     f"'{owner.name}'; it cannot be called directly",
                 )
 
+    def _callers(self, action: syntax.Action) -> list[syntax.Action]:
+        """The actions that run an action: itself, and those that call one of them."""
+        found = [action]
+        for other in self.used_actions():  # callees come first
+            calls = [node for node in walk(other.declaration.body) if _calls_action(node)]
+            if any(call.target.symbol.declaration in found for call in calls):
+                found.append(other.declaration)
+        return found
+
     # --- Functions --------------------------------------------------------------------------------
 
     def emit_function(self, function: syntax.Function) -> str:
-        name = f"function_{function.name}"
+        # What it uses of the top level is the pipeline's.
+        name = f"function{self.emission.number or ''}_{function.name}"
         if name not in self.emission.functions_done:
             self.emission.functions_done.add(name)
             emitter = BlockEmitter(self.emission, None)

@@ -28,6 +28,8 @@ def cpp_type(type_: types.Type) -> str:
         return f"p4::{identifier(type_.name)}"
     if isinstance(type_, types.Stack):
         return f"HeaderStack<{cpp_type(type_.element)}, {type_.size}>"
+    if isinstance(type_, types.Varbit):
+        return f"Varbit<{type_.width // 8}>"
     if isinstance(type_, types.Tuple):
         return f"std::tuple<{', '.join(map(cpp_type, type_.elements))}>"
     raise AssertionError(f"no C++ type for {type_}")
@@ -35,7 +37,8 @@ def cpp_type(type_: types.Type) -> str:
 
 def is_scalar(type_: types.Type) -> bool:
     type_ = types.underlying(type_)
-    return not isinstance(type_, (types.Composite, types.Stack, types.Tuple, types.Generic))
+    parts = (types.Composite, types.Stack, types.Tuple, types.Generic, types.Varbit)
+    return not isinstance(type_, parts)
 
 
 def cpp_constant(value: Any, type_: types.Type) -> str:

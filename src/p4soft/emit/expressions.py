@@ -238,6 +238,10 @@ class ExpressionEmitter(OrderedEmitter):
         text, type_, valid, name = whole
         parts: list[Part] | None = None
         if isinstance(type_, types.Composite) and type_.is_header:
+            if types.varbit_of(type_) is not None:
+                raise unsupported(
+                    at.position, f"header {type_} here", "headers without a varbit field"
+                )
             return list(header_parts(text, type_, name))
         if isinstance(type_, types.Composite):
             parts = [

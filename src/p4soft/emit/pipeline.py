@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from p4soft.check import types
-from p4soft.elaborate import BlockInstance
+from p4soft.elaborate import BlockInstance, Pipes
 from p4soft.emit import port_metadata
 from p4soft.emit.cpp_types import cpp_type
 from p4soft.emit.externs.deparsers import selectors, uses
@@ -26,6 +26,7 @@ class Half:
     control: str
     deparser: str
     prefix: str
+    port: str  # member of C++ Packet: the port of the pipe that the packet is in
     now: str  # C++ expression of the time, ns
     after: tuple[str, ...]  # C++ lines that copy intrinsic metadata to the packet
     metadata: dict[str, str]  # type's name -> C++ variable
@@ -37,6 +38,7 @@ INGRESS = Half(
     "ingress",
     "ingress_deparser",
     "write_ingress_prefix",
+    "ingress_port",
     "packet.ingress_mac_tstamp_ns",
     (
         "packet.has_ucast_egress_port = for_tm_.ucast_egress_port != kNoEgressPort;",
@@ -64,6 +66,7 @@ EGRESS = Half(
     "egress",
     "egress_deparser",
     "write_egress_prefix",
+    "egress_port",
     "packet.enq_tstamp_ns + packet.deq_timedelta_ns",
     ("packet.drop_ctl = for_deparser_.drop_ctl;",),
     {
@@ -75,13 +78,22 @@ EGRESS = Half(
 )
 
 
-def emit_half(emission: Emission, half: Half, output: Lines) -> None:
+def emit_choice(half: Half, pipes: Pipes, output: Lines) -> None:
+    """The half of a switch of several pipes: a port belongs to one of them."""
+    with output.braces(f"void {half.name}(Packet& packet) override"):
+        pipe = f"packet.{half.port} / kPortsPerPipe % {len(pipes.of_pipe)}"
+        with output.braces(f"switch ({pipe})"):
+            for number, pipeline in enumerate(pipes.of_pipe):
+                output.add(f"case {number}: return {half.name}_{pipeline}(packet);")
+
+
+def emit_half(emission: Emission, half: Half, pipes: Pipes, output: Lines) -> None:
     parser, control, deparser = (
         emission.pipeline.blocks[name] for name in (half.parser, half.control, half.deparser)
     )
     reads_error = _reads_parser_error(control)
     of_port = emission.pipeline.port_metadata if half is INGRESS else None
-    with output.braces(f"void {half.name}(Packet& packet) override"):
+    with output.braces(_signature(half, pipes, emission.number)):
         output.add("packet_bytes_ = packet.length + kFrameCheckBytes;", f"now_ns_ = {half.now};")
         if _asks(deparser):
             output.add("packet_ = &packet;", "mirror_requested_ = false;")
@@ -135,6 +147,13 @@ def emit_half(emission: Emission, half: Half, output: Lines) -> None:
         output.add("if (!rebuild_frame(packet, reader_, writer_)) packet.drop_ctl = kDropAll;")
         if half is EGRESS and uses(deparser, "Mirror"):
             output.add("mirror_rebuilt(packet);")
+
+
+def _signature(half: Half, pipes: Pipes, number: int) -> str:
+    """Of pipeline `number`: the switch calls it, or what chooses by the port (emit_choice)."""
+    if len(pipes.of_pipe) == 1:
+        return f"void {half.name}(Packet& packet) override"
+    return f"void {half.name}_{number}(Packet& packet)"
 
 
 def _asks(deparser: BlockInstance) -> bool:

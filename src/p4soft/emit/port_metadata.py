@@ -21,13 +21,12 @@ PORT_BITS = 9
 
 
 def declare(emission: Emission, metadata: PortMetadata) -> None:
+    metadata.identifier = emission.names.take("port_metadata")
+    table = f"{metadata.identifier}_"
     words = len(metadata.type.fields)
-    emission.members.add(
-        f"IndexedTable<ExactMatchIndex<1>> port_metadata_{{{PORTS}, {words}, {{}}}};",
-        "std::uint16_t ingress_port_ = 0;  // of the packet being processed",
-    )
+    emission.members.add(f"IndexedTable<ExactMatchIndex<1>> {table}{{{PORTS}, {words}, {{}}}};")
     name = control_name(emission, metadata.path)
-    emission.setup.add(f'add_table("{name}", port_metadata_);')
+    emission.setup.add(f'add_table("{name}", {table});')
 
 
 def unpack(emitter: BlockEmitter, metadata: PortMetadata) -> str:
@@ -38,7 +37,7 @@ def unpack(emitter: BlockEmitter, metadata: PortMetadata) -> str:
     lines = emitter.lines
     lines.add(f"if (!reader_.has({MAX_BITS // 8})) return kParserPartialHeader;")
     lines.add(f"reader_.take({MAX_BITS // 8});")
-    _look_up(lines, key, found)
+    _look_up(metadata, lines, key, found)
     lines.add(f"{cpp_type(metadata.type)} {value}{{}};")
     if metadata.type.is_header:
         lines.add(f"{value}.valid_ = true;")
@@ -57,7 +56,7 @@ def arrive(metadata: PortMetadata, lines: Lines) -> None:
         return
     offsets, _ = layout(metadata.type)
     with lines.braces("if (!packet.resubmitted)"):
-        _look_up(lines, "port_", "found_")
+        _look_up(metadata, lines, "port_", "found_")
         lines.add(f"std::uint8_t* const bits_ = packet.data - {MAX_BITS // 8};")
         if metadata.is_unpacked:
             lines.add(f"store_bits<0, {MAX_BITS}>(bits_, Unsigned<{MAX_BITS}>{{0}});")
@@ -67,8 +66,9 @@ def arrive(metadata: PortMetadata, lines: Lines) -> None:
             lines.add(f"store_bits<{offsets[field]}, {width}>(bits_, {bits});")
 
 
-def _look_up(lines: Lines, key: str, found: str) -> None:
+def _look_up(metadata: PortMetadata, lines: Lines, key: str, found: str) -> None:
     """The entry of the port, or the default one: zeros."""
     lines.add(f"KeyWords<1> {key}{{}};")
     lines.add(f"put_key<0, {PORT_BITS}>({key}, to_bit<{PORT_BITS}>(ingress_port_));")
-    lines.add(f"[[maybe_unused]] const Lookup {found} = port_metadata_.lookup({key});")
+    lookup = f"{metadata.identifier}_.lookup({key})"
+    lines.add(f"[[maybe_unused]] const Lookup {found} = {lookup};")

@@ -28,8 +28,9 @@ def go_to_member(emitter: TableEmitter, table: TableInstance) -> None:
     """`entry_` becomes that of the member; where a group has no active one, the default entry."""
     assert table.implementation is not None and table.profile is not None
     lines = emitter.lines
+    lines.add(f"[[maybe_unused]] std::size_t data_start_ = {table.data_start};")
     with lines.braces("if (found_.hit)"):
-        lines.add("std::uint64_t member_ = entry_.data<1, 0, 32>();")
+        lines.add(f"std::uint64_t member_ = entry_.data<{table.data_start}, 0, 32>();")
         if table.implementation is not table.profile:
             with lines.braces("if (entry_.action() == kOfGroup)"):
                 keys = [key.expression for key in table.declaration.selector_keys]
@@ -39,5 +40,6 @@ def go_to_member(emitter: TableEmitter, table: TableInstance) -> None:
         profile = f"{table.profile.identifier}_"
         lines.add(f"const Lookup of_member_ = {profile}.lookup(KeyWords<1>{{member_}});")
         lines.add(
-            f"entry_ = of_member_.hit ? of_member_.entry : {table.identifier}_.default_entry();"
+            f"entry_ = of_member_.hit ? of_member_.entry : {table.identifier}_.default_entry();",
+            "if (of_member_.hit) data_start_ = 1;  // a member has nothing but data",
         )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any, NamedTuple, TypeGuard
+from dataclasses import replace
+from typing import NamedTuple, TypeGuard
 
 from p4soft.check import types
-from p4soft.check.symbols import Scope, Symbol, TypeSymbol
-from p4soft.elaborate import BlockInstance, Pipeline, TableInstance
+from p4soft.check.symbols import Scope, TypeSymbol
+from p4soft.elaborate import BlockInstance, Pipes, TableInstance
 from p4soft.emit import port_metadata
 from p4soft.emit.bfrt import schema
 from p4soft.emit.block import BlockEmitter, name_instances
@@ -16,7 +17,7 @@ from p4soft.emit.externs import handler_of
 from p4soft.emit.externs.deparsers import selectors
 from p4soft.emit.p4info import p4info
 from p4soft.emit.parsers import ParserEmitter
-from p4soft.emit.pipeline import EGRESS, INGRESS, emit_half
+from p4soft.emit.pipeline import EGRESS, INGRESS, emit_choice, emit_half
 from p4soft.emit.state import Emission
 from p4soft.emit.tables import TableEmitter
 from p4soft.emit.text import Lines
@@ -33,31 +34,37 @@ class Translation(NamedTuple):
     p4info: str  # P4Info in protobuf's text format
 
 
-def emit_program(
-    name: str,
-    program: syntax.Program,
-    scope: Scope,
-    pipeline: Pipeline,
-    global_instances: dict[Symbol, Any],
-) -> Translation:
+def emit_program(name: str, program: syntax.Program, scope: Scope, pipes: Pipes) -> Translation:
     uses_exit = any(isinstance(node, syntax.Exit) for node in walk(program))
-    emission = Emission(name, pipeline, global_instances, uses_exit)
-    name_instances(emission)
-    for extern in pipeline.externs():
-        handler_of(extern.type.name, extern.position).declare(emission, extern)
-    document = json.dumps(schema(pipeline), indent=2) + "\n"
-    if pipeline.port_metadata is not None:
-        port_metadata.declare(emission, pipeline.port_metadata)
+    emission = Emission(name, pipes.pipelines[0], uses_exit)
     blocks = Lines()
-    for block in pipeline.all_blocks()[::-1]:  # a block's children come after it
-        _emit_block(emission, block, blocks)
+    halves = Lines()
+    digests = 0
+    for number, pipeline in enumerate(pipes.pipelines):
+        at = replace(emission, pipeline=pipeline, number=number, first_digest=digests)
+        _emit_pipeline(at, blocks)
+        digests += len(pipeline.digests())
+        for half in (INGRESS, EGRESS):
+            emit_half(at, half, pipes, halves)
+    if len(pipes.of_pipe) > 1:
+        for half in (INGRESS, EGRESS):
+            emit_choice(half, pipes, halves)
     for table, profile, selector in emission.attachments:
         emission.setup.add(f'add_implementation("{table}", "{profile}", "{selector}");')
-    halves = Lines()
-    for half in (INGRESS, EGRESS):
-        emit_half(emission, half, halves)
-    made = Translation("", document, p4info(pipeline, program, scope))
-    return made._replace(code=str(_file(emission, program, scope, blocks, halves, made)))
+    document = json.dumps(schema(pipes.pipelines), indent=2) + "\n"
+    made = Translation("", document, p4info(pipes.pipelines[0], program, scope))
+    return made._replace(code=str(_file(emission, program, scope, pipes, blocks, halves, made)))
+
+
+def _emit_pipeline(emission: Emission, blocks: Lines) -> None:
+    name_instances(emission)
+    pipeline = emission.pipeline
+    for extern in pipeline.externs():
+        handler_of(extern.type.name, extern.position).declare(emission, extern)
+    if pipeline.port_metadata is not None:
+        port_metadata.declare(emission, pipeline.port_metadata)
+    for block in pipeline.all_blocks()[::-1]:  # a block's children come after it
+        _emit_block(emission, block, blocks)
 
 
 def _emit_block(emission: Emission, block: BlockInstance, output: Lines) -> None:
@@ -91,7 +98,7 @@ def _capacity(deparser: BlockInstance) -> int:
     for block in deparser.with_descendants():
         for node in walk(block.declaration):
             if _is_emit(node):
-                bits += types.width_of(node.target.arguments[0].type) or 0
+                bits += types.most_bits(node.target.arguments[0].type)
     return bits // 8
 
 
@@ -117,6 +124,7 @@ def _file(
     emission: Emission,
     program: syntax.Program,
     scope: Scope,
+    pipes: Pipes,
     blocks: Lines,
     halves: Lines,
     made: Translation,
@@ -150,7 +158,13 @@ def _file(
             "std::uint32_t packet_bytes_ = 0;  // of the packet being processed, for counters"
         )
         lines.add("Packet* packet_ = nullptr;  // being processed, for what deparsers ask for")
-        deparsers = (emission.pipeline.blocks[half.deparser] for half in (INGRESS, EGRESS))
+        if any(pipeline.port_metadata is not None for pipeline in pipes.pipelines):
+            lines.add("std::uint16_t ingress_port_ = 0;  // of the packet being processed")
+        deparsers = (
+            pipeline.blocks[half.deparser]
+            for pipeline in pipes.pipelines
+            for half in (INGRESS, EGRESS)
+        )
         chosen = {name for deparser in deparsers for name in selectors(deparser)}
         lines.add(*(f"std::uint8_t {name}_ = 0;" for name in sorted(chosen)))
         if emission.uses_exit:

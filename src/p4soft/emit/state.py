@@ -14,12 +14,13 @@ from p4soft.frontend import syntax
 
 @dataclass
 class Emission:
-    """One program on its way to C++."""
+    """One program on its way to C++, at one of its pipelines."""
 
     name: str
     pipeline: Pipeline
-    globals: dict[Symbol, Any]
     uses_exit: bool
+    number: int = 0  # of the pipeline
+    first_digest: int = 0  # of the pipeline's, among those of all
     names: UniqueNames = field(default_factory=UniqueNames)
     members: Lines = field(default_factory=Lines)  # data members of the program's class
     functions: Lines = field(default_factory=Lines)  # its member functions
@@ -40,6 +41,7 @@ class BlockState:
         self.action: syntax.Action | None = None  # being emitted
         self.saved_places: dict[syntax.Expression, str] = {}  # l-values that were evaluated before
         self.result = ""  # the variable that `return` hands over; "": nothing
+        self.in_register_action = False  # its body is being emitted
         self.in_parser = block is not None and isinstance(block.declaration, syntax.Parser)
         parameters = block.declaration.parameters if block else []
         self.frame_symbols = {parameter.symbol for parameter in parameters}
@@ -51,4 +53,4 @@ class BlockState:
     def instance(self, symbol: Symbol) -> Any:
         """The extern or block instance, or constructor argument, that a name stands for here."""
         found = self.block.find(symbol) if self.block else None
-        return self.emission.globals[symbol] if found is None else found
+        return self.emission.pipeline.global_environment[symbol] if found is None else found

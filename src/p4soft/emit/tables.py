@@ -13,7 +13,9 @@ from p4soft.emit.action_data import data_words, most_words
 from p4soft.emit.block import BlockEmitter
 from p4soft.emit.cpp_types import from_raw
 from p4soft.emit.externs.base import control_name
+from p4soft.emit.externs.filters import kind_text
 from p4soft.emit.externs.meters import unit_text
+from p4soft.emit.externs.registers import initial_words
 from p4soft.emit.text import Lines
 from p4soft.frontend import syntax
 
@@ -33,12 +35,18 @@ def size_of(table: TableInstance) -> int:
     return table.size or max(DEFAULT_SIZE, len(table.declaration.entries or []))
 
 
+def most_words_of(table: TableInstance) -> int:
+    """The longest data that an entry may have, or the number of a member or group."""
+    most = most_words(table.declaration)
+    return most if table.implementation is None else max(most, 1)
+
+
 def keys_of(table: syntax.Table) -> list[Key]:
     keys: list[Key] = []
     offset = 0
     for key in table.match_keys:
         width = types.width_of(types.underlying(key.expression.type)) or 0  # type: ignore[arg-type]
-        keys.append(Key(key.match_kind, offset, width))
+        keys.append(Key(key.matches, offset, width))
         offset += width
     return keys
 
@@ -56,9 +64,7 @@ class TableEmitter(BlockEmitter):
 
     def _declare_object(self, table: TableInstance) -> None:
         keys = keys_of(table.declaration)
-        most = most_words(table.declaration)
-        if table.implementation is not None:
-            most = max(most, 1)  # a member's or group's number
+        most = most_words_of(table)
         direct = _direct_externs(table)
         members = self.emission.members
         if not keys:
@@ -117,6 +123,9 @@ class TableEmitter(BlockEmitter):
             self.lines.add(f"const Lookup found_ = {table.identifier}_.lookup({arguments});")
             if table.data_start > 1:
                 self.lines.add(f"frame_.{table.identifier}_entry_ = found_.entry;")
+            if table.ages:
+                start = table.data_start + most_words_of(table)
+                self.lines.add(f"if (found_.hit) found_.entry.hit<{start}>(now_ns_);")
             self.lines.add("[[maybe_unused]] Entry entry_ = found_.entry;")
             if table.implementation is not None:
                 profiles.go_to_member(self, table)
@@ -133,7 +142,9 @@ class TableEmitter(BlockEmitter):
         name = control_name(self.emission, table.path)
         arguments = f'"{name}", {table.identifier}_, {key}, found_'
         if table.profile is not None:
-            arguments += f', "{control_name(self.emission, table.profile.path)}", entry_'
+            arguments += (
+                f', "{control_name(self.emission, table.profile.path)}", entry_, data_start_'
+            )
         self.lines.trace(f"trace_.applied({arguments});")
 
     def _key(self, table: TableInstance) -> str:
@@ -155,6 +166,8 @@ class TableEmitter(BlockEmitter):
         for parameter, word in zip(symbol.data, data_words(symbol), strict=False):
             width = types.width_of(parameter.type)
             raw = f"entry_.data<{table.data_start}, {word}, {width}>()"
+            if table.implementation is not None:
+                raw = f"entry_.data_from<{word}, {width}>(data_start_)"
             data.append(from_raw(raw, parameter.type))
         target = Target("action", symbol.name, symbol, None, symbol.directed, reference.values)
         # Directed parameters come first, so the data can simply follow.
@@ -168,6 +181,13 @@ def _direct_externs(table: TableInstance) -> str:
     fields = [".counter = true"] if table.counter else []
     if table.meter is not None:
         fields.append(f".meter = {unit_text(table.meter)}")
+    if table.filter is not None:
+        fields.append(f".filter = {kind_text(table.filter)}")
+    if table.register is not None:
+        words = ", ".join(f"{word:#x}" for word in initial_words(table.register))
+        fields.append(f".cell = {{{words}}}")
+    if table.ages:
+        fields.append(".ages = true")
     return f"{{{', '.join(fields)}}}"
 
 

@@ -10,7 +10,7 @@ from p4soft.frontend.token_stream import BASE_TYPES, TokenStream
 
 # Higher binds tighter. `>>` is made of two tokens and handled apart.
 BINARY_PRECEDENCE = {
-    "||": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, ">": 7, "<=": 7, ">=": 7,
+    "||": 1, "&&": 2, "==": 3, "!=": 3, "<": 4, ">": 4, "<=": 4, ">=": 4, "|": 5, "^": 6, "&": 7,
     "<<": 8, ">>": 8, "++": 9, "+": 9, "-": 9, "|+|": 9, "|-|": 9, "*": 10, "/": 10, "%": 10,
 }  # fmt: skip
 

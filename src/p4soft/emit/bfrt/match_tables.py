@@ -13,23 +13,32 @@ from p4soft.emit.bfrt.documents import (
     table_document,
     table_type,
 )
+from p4soft.emit.bfrt.filters import filter_data
 from p4soft.emit.bfrt.meters import BYTE_COUNT_ADJUST, meter_data
 from p4soft.emit.bfrt.profiles import named_member
+from p4soft.emit.bfrt.registers import register_data
 from p4soft.emit.naming import expression_text
 from p4soft.emit.port_metadata import PORT_BITS, PORTS
 from p4soft.emit.tables import size_of
 from p4soft.frontend import syntax
 
 _PRIORITY_ID = 65537
+_TTL, _HIT_STATE = (65543, "$ENTRY_TTL"), (65544, "$ENTRY_HIT_STATE")
 _PORT_ID, _DEFAULT_FIELD_ID = 65575, 65576  # of port metadata
-_MATCH_TYPES = {"exact": "Exact", "lpm": "LPM", "ternary": "Ternary", "range": "Range"}
+_MATCH_TYPES = {
+    "exact": "Exact",
+    "lpm": "LPM",
+    "ternary": "Ternary",
+    "range": "Range",
+    "atcam_partition_index": "ATCAM",
+}
 
 
 def table(pipe: str, instance: TableInstance) -> Document:
     declaration = instance.declaration
     if instance.implementation is not None:
         return _indirect(pipe, instance)
-    data, operations, attributes = _direct_externs(instance)
+    data, operations, attributes = _of_entries(instance)
     if declaration.entries is not None and declaration.constant_entries:
         attributes.append("ConstTable")
     return table_document(
@@ -47,8 +56,8 @@ def table(pipe: str, instance: TableInstance) -> Document:
     )
 
 
-def _direct_externs(instance: TableInstance) -> tuple[list[Document], list[str], list[str]]:
-    """Data, operations and attributes."""
+def _of_entries(instance: TableInstance) -> tuple[list[Document], list[str], list[str]]:
+    """What entries have beside their action: data, operations and attributes."""
     data: list[Document] = []
     operations: list[str] = []
     attributes = ["EntryScope"]
@@ -58,6 +67,17 @@ def _direct_externs(instance: TableInstance) -> tuple[list[Document], list[str],
     if instance.meter is not None:
         data += meter_data(instance.meter)
         attributes.append(BYTE_COUNT_ADJUST)
+    if instance.filter is not None:
+        data += filter_data(instance.filter)
+    if instance.register is not None:
+        parameters = [len(action.symbol.data) for action in instance.declaration.actions]
+        data += register_data(instance.register, first_id=1 + max(parameters))
+        operations.append("SyncRegisters")
+    if instance.ages:
+        states = {"type": "string", "choices": ["ENTRY_IDLE", "ENTRY_ACTIVE"]}
+        data += [datum(*_HIT_STATE, states), datum(*_TTL, {**UINT32, "default_value": 0})]
+        operations.append("UpdateHitState")
+        attributes.append("IdleTimeout")
     return data, operations, attributes
 
 
@@ -67,6 +87,7 @@ def _indirect(pipe: str, instance: TableInstance) -> Document:
     assert instance.implementation is not None and instance.profile is not None
     by_selector = instance.implementation is not instance.profile
     needed = [instance.implementation, instance.profile] if by_selector else [instance.profile]
+    data, operations, attributes = _of_entries(instance)
     return table_document(
         pipe,
         instance.path,
@@ -76,8 +97,9 @@ def _indirect(pipe: str, instance: TableInstance) -> Document:
         depends_on=[each.path for each in needed],
         has_const_default_action=declaration.constant_default,
         key=_keys(declaration),
-        data=[named_member(instance)],
-        attributes=["EntryScope"],
+        data=[named_member(instance), *data],
+        operations=operations,
+        attributes=attributes,
     )
 
 

@@ -1,18 +1,16 @@
-"""Register: a table of its own."""
+"""Register and DirectRegister: a table of its own, or data of the entries; and RegisterParam."""
 
 from __future__ import annotations
 
-from p4soft.check.registers import cell_fields
 from p4soft.check.types import Type
-from p4soft.elaborate import ExternInstance
-from p4soft.emit.bfrt.documents import Document, bits_type, datum, indexed
+from p4soft.elaborate import ExternInstance, cell_fields
+from p4soft.emit.bfrt.documents import Document, bits_type, datum, indexed, table_document
 
 _INDEX = (65557, "$REGISTER_INDEX")
 
 
 def register(pipe: str, instance: ExternInstance) -> Document:
-    fields = enumerate(cell_fields(instance.type.arguments[0]), start=1)
-    data = [_datum(number, f"{instance.path}.{field}", type_) for number, (field, type_) in fields]
+    data = register_data(instance, first_id=1)
     return indexed(
         pipe,
         instance,
@@ -21,6 +19,24 @@ def register(pipe: str, instance: ExternInstance) -> Document:
         data=data,
         operations=["Sync"],
         attributes=["EntryScope"],
+    )
+
+
+def register_data(instance: ExternInstance, first_id: int) -> list[Document]:
+    fields = enumerate(cell_fields(instance.type.arguments[0]), start=first_id)
+    return [_datum(number, f"{instance.path}.{field}", type_) for number, (field, type_) in fields]
+
+
+def register_param(pipe: str, instance: ExternInstance) -> Document:
+    """It has a default entry alone."""
+    value = datum(0, "value", bits_type(instance.type.arguments[0]))
+    return table_document(
+        pipe,
+        instance.path,
+        "RegisterParam",
+        1,
+        key=[],
+        data=[{**value, "mandatory": True}],
     )
 
 

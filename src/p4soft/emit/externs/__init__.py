@@ -10,11 +10,18 @@ from p4soft.emit.externs.base import Extern
 from p4soft.emit.externs.checksums import Checksum
 from p4soft.emit.externs.counters import Counter, DirectCounter
 from p4soft.emit.externs.deparsers import Digest, Mirror, Resubmit
+from p4soft.emit.externs.filters import DirectFilter, Filter
 from p4soft.emit.externs.hashes import Hash, Polynomial
 from p4soft.emit.externs.meters import DirectMeter, Meter, Random
 from p4soft.emit.externs.packets import PacketIn, PacketOut
 from p4soft.emit.externs.profiles import ActionProfile, ActionSelector
-from p4soft.emit.externs.registers import Register, RegisterAction
+from p4soft.emit.externs.registers import (
+    DirectRegister,
+    DirectRegisterAction,
+    Register,
+    RegisterAction,
+    RegisterParam,
+)
 from p4soft.errors import Position, unsupported
 
 EXTERNS: dict[str, Extern] = {
@@ -25,10 +32,19 @@ EXTERNS: dict[str, Extern] = {
     "DirectCounter": DirectCounter(),
     "Register": Register(),
     "RegisterAction": RegisterAction(),
+    "DirectRegister": DirectRegister(),
+    "DirectRegisterAction": DirectRegisterAction(),
+    "RegisterParam": RegisterParam(),
     "Meter": Meter(),
     "DirectMeter": DirectMeter(),
+    "Lpf": Filter(),
+    "DirectLpf": DirectFilter(),
+    "Wred": Filter(),
+    "DirectWred": DirectFilter(),
     "ActionProfile": ActionProfile(),
     "ActionSelector": ActionSelector(),
+    "Alpm": Extern(),  # nothing: what it finds is what a table without it would
+    "Atcam": Extern(),
     "Random": Random(),
     "Mirror": Mirror(),
     "Resubmit": Resubmit(),

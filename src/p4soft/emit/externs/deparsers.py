@@ -126,7 +126,8 @@ class Digest(DeparserExtern):
             offset += 8 * whole_bytes(width)
             raw = to_raw(part.text, part.type)
             emitter.lines.add(f"{fields}.put<{offset - width}, {width}>({raw});")
-        number = emitter.emission.pipeline.digests().index(instance)
+        emission = emitter.emission
+        number = emission.first_digest + emission.pipeline.digests().index(instance)
         content = f"{fields}.bytes()"
         pushed = f"digests_.push({number}, packet_->ingress_port, {content});"
         self.request(emitter, instance, pushed, f"trace_.digest({number}, {content});")

@@ -27,23 +27,37 @@ class PacketIn(Extern):
         raise unsupported(call.position, f"packet_in.{target.name}", "extract, advance, lookahead")
 
     def _extract(self, emitter: BlockEmitter, target: Target, position: Position) -> str:
-        if len(target.arguments) > 1:
-            raise unsupported(position, "extract with a variable size", "headers of fixed size")
-        header = target.arguments[0]
+        header, *size_of_varbit = target.arguments
         assert header is not None and header.type is not None
         type_ = header.type
         if not isinstance(type_, types.Composite) or not type_.is_header:
             raise P4Error(header.position, f"extract needs a header, not {type_}")
+        varbit = types.varbit_of(type_)
+        if (varbit is not None) != bool(size_of_varbit):
+            needs = "needs the size of its varbit field" if varbit else "has no varbit field"
+            raise P4Error(position, f"extract: header {type_} {needs}")
         is_next = isinstance(header, syntax.Member) and isinstance(header.base.type, types.Stack)
         if is_next:
             assert isinstance(header, syntax.Member)
             emitter.lines.add(f"if ({emitter.value(header.base)}.full()) return kParserNoMatch;")
         size = f"{cpp_type(type_)}::kBytes"
+        behind = ""
+        if varbit is not None:
+            behind = emitter.temporary("varbits")
+            bits = emitter.value(size_of_varbit[0])  # type: ignore[arg-type]
+            emitter.lines.add(
+                f"const std::uint32_t {behind} = {bits};",
+                f"if ({behind} % 8 != 0 || {behind} > {varbit[1].width} || "
+                f"!reader_.has({size} + {behind} / 8)) return kParserPartialHeader;",
+            )
         emitter.lines.add(f"if (!reader_.has({size})) return kParserPartialHeader;")
         place = emitter.value(header)
         name = expression_text(header)
         emitter.lines.trace(f'trace_.extracted("{name}", {place}, reader_.peek());')
         emitter.lines.add(f"{place}.extract(reader_.take({size}));")
+        if varbit is not None:
+            field = f"{place}.{identifier(varbit[0])}"
+            emitter.lines.add(f"{field}.extract(reader_.take({behind} / 8), {behind} / 8);")
         if is_next:
             assert isinstance(header, syntax.Member)
             emitter.lines.add(f"++{emitter.value(header.base)}.next;")
@@ -65,7 +79,8 @@ class PacketIn(Extern):
     def _lookahead(self, emitter: BlockEmitter, call: syntax.Call) -> str:
         type_ = types.underlying(call.type)  # type: ignore[arg-type]
         width = types.width_of(type_)
-        if isinstance(type_, types.Composite) and type_.is_header:
+        is_fixed = types.varbit_of(type_) is None
+        if isinstance(type_, types.Composite) and type_.is_header and is_fixed:
             emitter.lines.add(
                 f"if (!reader_.has({cpp_type(type_)}::kBytes)) return kParserPartialHeader;"
             )
@@ -73,7 +88,9 @@ class PacketIn(Extern):
             emitter.lines.add(f"{cpp_type(type_)} {ahead};", f"{ahead}.extract(reader_.peek());")
             return ahead
         if not isinstance(type_, types.Bit) or width is None:
-            raise unsupported(call.position, f"lookahead<{call.type}>", "bit<W> and headers")
+            raise unsupported(
+                call.position, f"lookahead<{call.type}>", "bit<W> and headers of fixed size"
+            )
         ahead = emitter.temporary("ahead")
         emitter.lines.add(f"if (!reader_.has({(width + 7) // 8})) return kParserPartialHeader;")
         emitter.lines.add(f"const auto {ahead} = load_bits<0, {width}>(reader_.peek());")
@@ -98,6 +115,12 @@ class PacketOut(Extern):
             emitter.lines.add(
                 f"if ({text}.valid_) {text}.emit(writer_.append({cpp_type(type_)}::kBytes));"
             )
+            varbit = types.varbit_of(type_)
+            if varbit is not None:
+                field = f"{text}.{identifier(varbit[0])}"
+                emitter.lines.add(
+                    f"if ({text}.valid_) {field}.emit(writer_.append({field}.length()));"
+                )
             emitter.lines.trace(f'if ({text}.valid_) trace_.emitted("{name}", {text});')
         elif isinstance(type_, types.Composite):
             for field, field_type in type_.fields.items():

@@ -193,6 +193,7 @@ class _Document:
                 if extern.table is table and extern.type.name in _EXTERNS
             ],
             "size": size_of(table),
+            "idle_timeout_behavior": Name("NOTIFY_CONTROL") if table.ages else None,
             "is_const_table": (declaration.entries is not None and declaration.constant_entries)
             or None,
             "has_initial_entries": bool(declaration.entries) or None,
@@ -207,7 +208,7 @@ class _Document:
                 "name": key_name(key),
                 "annotations": _annotations(key.annotations),
                 "bitwidth": types.width_of(_type_of(key.expression)),
-                "match_type": Name(key.match_kind.upper()),
+                "match_type": Name(key.matches.upper()),
                 "doc": _documentation(key.annotations),
                 "type_name": self._types.named(_type_of(key.expression)),
             }

@@ -98,8 +98,13 @@ class Action(Statement):
 @node
 class TableKey(Node):
     expression: Expression
-    match_kind: str
+    match_kind: str  # as the program says it
     annotations: list[Annotation]
+
+    @property
+    def matches(self) -> str:
+        """What the kind means: the partition of an algorithmic TCAM is found by its number."""
+        return "exact" if self.match_kind == "atcam_partition_index" else self.match_kind
 
 
 @node

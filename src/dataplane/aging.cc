@@ -1,0 +1,49 @@
+#include "dataplane/aging.h"
+
+#include <algorithm>
+
+#include "dataplane/packet_clock.h"
+
+namespace turntable::dataplane {
+namespace {
+
+constexpr std::uint64_t kNsPerMs = 1'000'000;
+
+}  // namespace
+
+std::uint64_t Aging::idle_ms(std::uint64_t now_ns) const noexcept {
+  return elapsed_since(words_[kSince], now_ns) / kNsPerMs;
+}
+
+void Aging::set_ttl_ms(std::uint64_t ttl_ms) noexcept {
+  words_[kTtl] = ttl_ms;
+  words_[kFlags] &= ~(kIsTold | kHasBegun);
+}
+
+std::uint64_t Aging::left_ms(std::uint64_t now_ns) const noexcept {
+  if ((words_[kFlags] & kHasBegun) == 0) return words_[kTtl];
+  return words_[kTtl] - std::min(words_[kTtl], idle_ms(now_ns));
+}
+
+void Aging::set_active(bool is_active) noexcept {
+  words_[kFlags] = (words_[kFlags] & ~(kIsActive | kIsHit)) | (is_active ? kIsActive : 0);
+}
+
+void Aging::update_active() noexcept {
+  set_active((words_[kFlags] & kIsHit) != 0);
+}
+
+Aging::Event Aging::event(std::uint64_t now_ns) noexcept {
+  if (words_[kTtl] == 0) return Event::kNone;
+  if ((words_[kFlags] & kHasBegun) == 0) {
+    words_[kSince] = now_ns;
+    words_[kFlags] |= kHasBegun;
+  }
+  const bool is_idle = idle_ms(now_ns) >= words_[kTtl];
+  const bool is_told = (words_[kFlags] & kIsTold) != 0;
+  if (is_idle == is_told) return Event::kNone;
+  words_[kFlags] ^= kIsTold;
+  return is_idle ? Event::kIdle : Event::kActive;
+}
+
+}  // namespace turntable::dataplane
