@@ -218,6 +218,11 @@ nlohmann::json FixedTables::write(const nlohmann::json& args) {
   return {{"applied", updates.size()}};
 }
 
+void FixedTables::put_back(const State& before) {
+  listener_(before);
+  state_ = before;
+}
+
 nlohmann::json FixedTables::write_each(const nlohmann::json& updates) {
   UpdateErrors errors;
   for (std::size_t i = 0; i < updates.size(); ++i) {

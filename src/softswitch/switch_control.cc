@@ -6,6 +6,7 @@
 #include "common/command_error.h"
 #include "common/data_path_thread.h"
 #include "dataplane/control.h"
+#include "dataplane/table_commands.h"
 #include "softswitch/arguments.h"
 #include "softswitch/traffic_control.h"
 
@@ -83,8 +84,7 @@ void SwitchControl::serve(node::ControlServer& server) {
 }
 
 Json SwitchControl::on_program(const std::string& command, const Json& args) {
-  if (dataplane::FixedTables::concerns(args)) return fixed_tables_.execute(command, args);
-  return program_.control().execute(command, args);
+  return dataplane::run_table_command(fixed_tables_, program_.control(), command, args);
 }
 
 Json SwitchControl::trace(const std::string& command, const Json& args) {
