@@ -180,6 +180,12 @@ FixedTables::FixedTables(Listener listener) : listener_(std::move(listener)) {
   for (const FixedTable& table : tables()) state_[table.name];
 }
 
+void FixedTables::clear() {
+  State empty;
+  for (const FixedTable& table : tables()) empty[table.name];
+  put_back(empty);
+}
+
 bool FixedTables::concerns(const nlohmann::json& args) {
   if (!args.is_object()) return false;
   const auto updates = args.find("updates");

@@ -40,6 +40,8 @@ class FixedTables {
   const State& state() const { return state_; }
   // What state() was before.
   void put_back(const State& before);
+  // As a switch begins.
+  void clear();
 
  private:
   nlohmann::json write(const nlohmann::json& args);

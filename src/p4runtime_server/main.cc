@@ -22,6 +22,7 @@ struct Options {
   std::uint16_t port = 9559;
   std::string switch_name = "softswitch";
   std::string cpu_interface;
+  std::filesystem::path programs;
   bfrt_server::TlsFiles tls;
 };
 
@@ -33,7 +34,8 @@ int run(const Options& options) {
   const auto credentials = bfrt_server::server_credentials(options.tls);
   Service service({options.directory, options.switch_name},
                   options.cpu_interface.empty() ? std::nullopt
-                                                : std::optional(options.cpu_interface));
+                                                : std::optional(options.cpu_interface),
+                  options.programs);
   bfrt_server::serve(
       control, service,
       {.address = options.address,
@@ -61,6 +63,8 @@ int run_program(int argc, char** argv) {
   app.option("--port", options.port, "TCP port; 0: any that is free").shows_default();
   app.option("--cpu-interface", options.cpu_interface,
              "Interface at the other end of the switch's CPU port, for packet-in and packet-out");
+  app.option("--programs", options.programs,
+             "Directory of programs that clients may set: NAME.so and NAME.p4info.txtpb");
   app.option("--tls-certificate", options.tls.certificate, "PEM file: the server's certificate");
   app.option("--tls-key", options.tls.key, "PEM file: its key");
   app.option("--tls-client-ca", options.tls.client_ca,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "p4runtime_server/registered_programs.h"
+
 namespace turntable::p4runtime_server {
 namespace {
 
@@ -40,6 +42,8 @@ ProgramInfo info_of(bfrt_server::SwitchLink& link) {
 RunningProgram::RunningProgram(const SwitchAddress& address)
     : link_(address.directory, address.name),
       name_(link_.call("info", Json::object()).at("program")),
+      library_hash_(
+          sha256_of_file(link_.call("info", Json::object()).at("library").get<std::string>())),
       info_(info_of(link_)) {}
 
 void RunningProgram::note(const std::string& entry, EntryNotes notes) {

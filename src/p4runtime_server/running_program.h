@@ -43,6 +43,8 @@ class RunningProgram {
 
   const std::string& name() const { return name_; }
   const ProgramInfo& info() const { return info_; }
+  // Of its library: SHA-256 in hexadecimal; empty where this server cannot read it.
+  const std::string& library_hash() const { return library_hash_; }
   bfrt_server::SwitchLink& link() { return link_; }
 
   // `entry`: what names it, in one text; of a table's: table, key and priority.
@@ -69,6 +71,7 @@ class RunningProgram {
  private:
   bfrt_server::SwitchLink link_;
   std::string name_;
+  std::string library_hash_;
   ProgramInfo info_;
   mutable std::mutex mutex_;
   std::map<std::string, EntryNotes> notes_;

@@ -36,9 +36,11 @@ void check_device(std::uint64_t id) {
 
 }  // namespace
 
-Service::Service(const SwitchAddress& address, const std::optional<std::string>& cpu_interface)
+Service::Service(const SwitchAddress& address, const std::optional<std::string>& cpu_interface,
+                 std::filesystem::path programs)
     : address_(address),
       streams_(stream_handlers()),
+      pipeline_config_(std::move(programs)),
       notifications_(streams_, [this] { return current_or_null(); }),
       follower_(address.directory, address.name,
                 {[this] { appeared(); }, [this] { ended(); },
@@ -84,10 +86,18 @@ void Service::packet_in(std::string_view frame) {
 }
 
 void Service::appeared() {
+  streams_.alone([&] {
+    pipeline_config_.forget();
+    take_program();
+  });
+}
+
+std::shared_ptr<RunningProgram> Service::take_program() {
   auto running = std::make_shared<RunningProgram>(address_);
   std::fprintf(stderr, "p4runtime-server: serves program %s\n", running->name().c_str());
   const std::lock_guard lock(mutex_);
-  current_ = std::move(running);
+  current_ = running;
+  return running;
 }
 
 void Service::ended() {
@@ -123,8 +133,10 @@ grpc::Status Service::Write(Context*, const p4::v1::WriteRequest* request, p4::v
   return status_of([&] {
     check_device(request->device_id());
     grpc::Status status;
-    streams_.as_primary(request->role(), request->election_id(),
-                        [&] { status = write(*current(), *request); });
+    streams_.as_primary(request->role(), request->election_id(), [&] {
+      pipeline_config_.check_committed();
+      status = write(*current(), *request);
+    });
     notifications_.wake();
     return status;
   });
@@ -135,7 +147,10 @@ grpc::Status Service::Read(Context*, const p4::v1::ReadRequest* request,
   return status_of([&] {
     check_device(request->device_id());
     ReadAnswer answer;
-    streams_.alone([&] { answer = read(*current(), *request); });
+    streams_.alone([&] {
+      pipeline_config_.check_committed();
+      answer = read(*current(), *request);
+    });
     for (const p4::v1::ReadResponse& response : answer.messages) writer->Write(response);
     return answer.status;
   });
@@ -146,8 +161,9 @@ grpc::Status Service::SetForwardingPipelineConfig(
     p4::v1::SetForwardingPipelineConfigResponse*) {
   return status_of([&] {
     check_device(request->device_id());
-    streams_.as_primary(request->role(), request->election_id(),
-                        [&] { set_pipeline_config(*current(), *request); });
+    streams_.as_primary(request->role(), request->election_id(), [&] {
+      pipeline_config_.set(*current(), *request, [this] { return take_program(); });
+    });
     return grpc::Status::OK;
   });
 }

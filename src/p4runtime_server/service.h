@@ -13,6 +13,7 @@
 #include "p4runtime_server/client_streams.h"
 #include "p4runtime_server/cpu_port.h"
 #include "p4runtime_server/notifications.h"
+#include "p4runtime_server/pipeline_config.h"
 #include "p4runtime_server/running_program.h"
 
 namespace turntable::p4runtime_server {
@@ -22,7 +23,9 @@ class Service final
  public:
   // `cpu_interface`: the control plane's end of the switch's CPU port; nothing: no packets come from
   // it and go to it. Throws std::runtime_error where there is no such interface.
-  Service(const SwitchAddress& address, const std::optional<std::string>& cpu_interface);
+  // `programs`: the directory of those that clients may set; empty: there are none.
+  Service(const SwitchAddress& address, const std::optional<std::string>& cpu_interface,
+          std::filesystem::path programs);
 
   // All streams end with this status.
   void end_streams(const grpc::Status& status) { streams_.finish_all(status); }
@@ -54,10 +57,13 @@ class Service final
   std::shared_ptr<RunningProgram> current() const;
   std::shared_ptr<RunningProgram> current_or_null() const;
   void appeared();
+  // The one that softswitch runs now is current().
+  std::shared_ptr<RunningProgram> take_program();
   void ended();
 
   SwitchAddress address_;
   ClientStreams streams_;
+  PipelineConfig pipeline_config_;  // of whom streams_ lets write or read alone
   mutable std::mutex mutex_;
   std::shared_ptr<RunningProgram> current_;
   std::string why_not_ = "it was not looked for yet";

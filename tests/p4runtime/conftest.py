@@ -4,6 +4,7 @@ a CPU port.
 
 from __future__ import annotations
 
+import functools
 import os
 import subprocess
 import sys
@@ -49,7 +50,9 @@ def compiled(
         pytest.skip("softswitch's ports are in a network namespace: it needs root")
     programs = tmp_path_factory.mktemp("program")
     precompile_runtime(programs)
-    return lambda source: compile_program(source, [], programs, build_dir, traced=False)
+    return functools.cache(
+        lambda source: compile_program(source, [], programs, build_dir, traced=False)
+    )
 
 
 @pytest.fixture(scope="session")

@@ -77,9 +77,6 @@ def test_another_program_is_refused(client: Client) -> None:
     with pytest.raises(CallError) as failed:
         client.set_config("VERIFY", None)
     assert failed.value.code.name == "INVALID_ARGUMENT"
-    with pytest.raises(CallError) as failed:
-        client.set_config("COMMIT", None)
-    assert failed.value.code.name == "UNIMPLEMENTED"
 
 
 def test_committing_empties_the_tables(client: Client) -> None:

@@ -218,6 +218,10 @@ class SoftswitchTarget:
             for _ in range(sent - before[out][1])
         ]
 
+    def send_blindly(self, port: int, frame: bytes) -> None:
+        """Without looking at what becomes of it."""
+        self._links.sockets[port].send(frame)
+
     def next_frame(self, port: int) -> bytes:
         """Of a port that `send` has seen nothing leave, as frames wait in its queues."""
         return self._links.sockets[port].recv(_LONGEST_FRAME)
