@@ -66,7 +66,7 @@ std::function<void()> undo_of_counts(const std::string& what, Counter& counter,
   };
 }
 
-std::function<void()> undo_of_values(const RegisterCodec& codec, const nlohmann::json& args) {
+std::function<void()> undo_of_values(RegisterCodec codec, const nlohmann::json& args) {
   const auto values = args.find("values");
   if (values == args.end() || !values->is_array())
     throw bad_argument("\"values\" is missing; expected an array, one value per cell");

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include "bfrt_server/message_stream.h"
 #include "p4/v1/p4runtime.pb.h"

@@ -105,7 +105,7 @@ SwitchUpdate write_action_set(RunningProgram& program, const config::Table& tabl
   group["data"] = group_fields(members);
   group["data"][kMost] = profile.max_group_size();
   updates.push_back(std::move(group));
-  update["data"].update(Json{{kGroup, now.first}});
+  update["data"][kGroup] = now.first;
   updates.push_back(std::move(update));
   std::uint32_t left_from = 0;  // members of the set before that are not needed any more
   if (before != nullptr && fits) left_from = size;
