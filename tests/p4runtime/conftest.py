@@ -22,6 +22,7 @@ from bfrt.conftest import PORTS, Server  # noqa: E402
 from packet.compilation import compile_program, precompile_runtime  # noqa: E402
 from packet.live_switch import DEADLINE_S, SoftswitchTarget  # noqa: E402
 
+from .certificates import Authority  # noqa: E402
 from .client import Client, load  # noqa: E402
 from .forwarder import Forwarder  # noqa: E402
 
@@ -42,9 +43,7 @@ def proto(build_dir: Path) -> SimpleNamespace:
 
 
 @pytest.fixture(scope="session")
-def compiled(
-    build_dir: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Callable[[Path], Path]:
+def compiled(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Path]:
     """The library of a program, from its source."""
     if os.geteuid() != 0:
         pytest.skip("softswitch's ports are in a network namespace: it needs root")
@@ -113,6 +112,26 @@ def inner(
     forwarder.close()
     server.close()
     target.close()
+
+
+@pytest.fixture(scope="session")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    return Authority(tmp_path_factory.mktemp("certificates"), "authority")
+
+
+@pytest.fixture(scope="session")
+def tls_server(build_dir: Path, switch: SoftswitchTarget, authority: Authority) -> Iterator[Server]:
+    certificate, key = authority.vouch_for("server")
+    options = [f"--tls-certificate={certificate}", f"--tls-key={key}"]
+    running = Server(
+        build_dir / "bin" / "p4runtime-server",
+        switch.directory,
+        *options,
+        f"--tls-client-ca={authority.certificate}",
+        name="p4runtime-tls",
+    )
+    yield running
+    running.close()
 
 
 @pytest.fixture(scope="session")

@@ -50,7 +50,9 @@ def state(client: Client) -> dict[str, Any]:
         "packets": [each.data.packet_count for each in counters(client)],
         "hits": [each.data.bitstring for each in registers(client, "hits")],
         "pairs": [each.data for each in registers(client, "pairs")],
-        "limited": [each.index.index for each in cells(client, "limits") if each.HasField("config")],
+        "limited": [
+            each.index.index for each in cells(client, "limits") if each.HasField("config")
+        ],
         "groups": read(client, group(client, 0)),
         "sessions": read(client, session(client, 0)),
         "value set": members(client),

@@ -1,5 +1,5 @@
-"""Packets between clients and the CPU port. Rules and codes: P4Runtime 1.4, "Packet I/O" and "Stream
-Error Reporting".
+"""Packets between clients and the CPU port. Rules and codes: P4Runtime 1.4, "Packet I/O" and
+"Stream Error Reporting".
 """
 
 from __future__ import annotations

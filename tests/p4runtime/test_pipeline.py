@@ -33,9 +33,7 @@ class Programs:
     def config(self, name: str) -> Any:
         library = self._directory / f"{name}.so"
         config = self._proto.ForwardingPipelineConfig()
-        text_format.Parse(
-            (self._directory / f"{name}.p4info.txtpb").read_text(), config.p4info
-        )
+        text_format.Parse((self._directory / f"{name}.p4info.txtpb").read_text(), config.p4info)
         config.p4_device_config = hashlib.sha256(library.read_bytes()).hexdigest().encode()
         return config
 
@@ -68,9 +66,7 @@ def reloading(
 
 
 @pytest.fixture
-def primary(
-    reloading: tuple[SoftswitchTarget, Server], proto: SimpleNamespace
-) -> Iterator[Client]:
+def primary(reloading: tuple[SoftswitchTarget, Server], proto: SimpleNamespace) -> Iterator[Client]:
     client = Client(reloading[1].address, proto)
     assert client.open().arbitration.status.code == 0
     yield client
@@ -186,7 +182,7 @@ class Traffic:
 
 
 def counted(switch: SoftswitchTarget) -> dict[str, int]:
-    """Of all ports: frames that left by port 2, and those that did not leave, for whatever reason."""
+    """Of all ports: frames that left by port 2, and those that did not leave, whatever the reason."""
     ports = switch.command("port_stats")["ports"]
     return {
         "forwarded": sum(each["tx_packets"] for each in ports if each["port"] == 2),
@@ -203,8 +199,8 @@ def wait_until(condition: Callable[[], bool]) -> None:
 def test_a_reload_under_traffic_loses_only_what_finds_no_entry(
     primary: Client, reloading: tuple[SoftswitchTarget, Server], programs: Programs
 ) -> None:
-    """Every frame is seen by the program before or by the one after: it leaves, or is a counted drop
-    of one without entries. Links and counters of ports go on.
+    """Every frame is seen by the program before or by the one after: it leaves, or is a counted
+    drop of one without entries. Links and counters of ports go on.
     """
     switch, _ = reloading
     primary.write(primary.update("INSERT", table_entry=forward(primary)))

@@ -100,7 +100,10 @@ def test_what_waits_when_another_becomes_primary_is_not_done(
     assert old.open().arbitration.status.code == 0
     old.set_config("VERIFY_AND_COMMIT", old.get_config())
     batches = [
-        [old.update("INSERT", table_entry=forward(old, match=key(20_000 * j + i))) for i in range(n)]
+        [
+            old.update("INSERT", table_entry=forward(old, match=key(20_000 * j + i)))
+            for i in range(n)
+        ]
         for j, n in enumerate([5_000] * 6)
     ]
     with ThreadPoolExecutor(len(batches)) as threads:
@@ -113,8 +116,7 @@ def test_what_waits_when_another_becomes_primary_is_not_done(
         failures = [call.exception(DEADLINE_S) for call in calls]
     refused = [error for error in failures if error is not None]
     assert all(
-        isinstance(error, CallError) and error.code.name == "PERMISSION_DENIED"
-        for error in refused
+        isinstance(error, CallError) and error.code.name == "PERMISSION_DENIED" for error in refused
     )
     assert then == 5_000 * (len(batches) - len(refused))
     assert len(list(new.entries("forward"))) == then + 1

@@ -1,5 +1,5 @@
-"""Clients of others, as they are published, write and read all that there is. Each has an environment
-of its own, made from the pinned requirements beside its programs (clients/).
+"""Clients of others, as they are published, write and read all that there is. Each has an
+environment of its own, made from the pinned requirements beside its programs (clients/).
 """
 
 from __future__ import annotations
@@ -24,10 +24,7 @@ from .conftest import InnerSwitch
 from .test_action_sets import colours
 from .test_cells import registers
 from .test_digests import source
-from .test_replication import copies
-from .test_tables import forward, frame
-from .test_tls import tls_server as tls_server
-from .test_tls import authority as authority
+from .test_tables import frame
 from .test_value_sets import members
 
 CLIENTS = Path(__file__).parent / "clients"
@@ -78,7 +75,7 @@ class Session:
             stdin.flush()
         self._begun = True
         line = stdout.readline()
-        assert line, f"the client ended before \"{name}\""
+        assert line, f'the client ended before "{name}"'
         told: dict[str, Any] = json.loads(line)
         assert told.pop("step") == name
         return told

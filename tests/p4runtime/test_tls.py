@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,26 +14,6 @@ from packet.live_switch import SoftswitchTarget
 from .certificates import Authority
 from .client import CallError, Client
 from .test_tables import forward
-
-
-@pytest.fixture(scope="module")
-def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
-    return Authority(tmp_path_factory.mktemp("certificates"), "authority")
-
-
-@pytest.fixture(scope="module")
-def tls_server(build_dir: Path, switch: SoftswitchTarget, authority: Authority) -> Iterator[Server]:
-    certificate, key = authority.vouch_for("server")
-    options = [f"--tls-certificate={certificate}", f"--tls-key={key}"]
-    running = Server(
-        build_dir / "bin" / "p4runtime-server",
-        switch.directory,
-        *options,
-        f"--tls-client-ca={authority.certificate}",
-        name="p4runtime-tls",
-    )
-    yield running
-    running.close()
 
 
 def credentials(root: Path, pair: tuple[Path, Path] | None) -> Any:

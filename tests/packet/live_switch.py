@@ -39,7 +39,7 @@ def _ip(*arguments: str) -> None:
 
 
 def in_namespace(name: str, make: Callable[[], socket.socket]) -> socket.socket:
-    """What `make` gives inside; a thread enters the namespace, so that this process stays outside."""
+    """What `make` gives inside; a thread enters the namespace: this process stays outside."""
     made: list[socket.socket] = []
     failed: list[Exception] = []
 

@@ -85,10 +85,10 @@ async def tables(switch):
     policed.action = fy.P4TableAction("police", value=1)
     limits = fy.P4MeterConfig(cir=10, cburst=20, pir=30, pburst=40)
     await switch.insert([policed])
-    await switch.write([~fy.P4DirectMeterEntry(table_entry=place(switch, "policed"), config=limits)])
-    (metered,) = await all_of(
-        switch, fy.P4DirectMeterEntry(table_entry=place(switch, "policed"))
+    await switch.write(
+        [~fy.P4DirectMeterEntry(table_entry=place(switch, "policed"), config=limits)]
     )
+    (metered,) = await all_of(switch, fy.P4DirectMeterEntry(table_entry=place(switch, "policed")))
     expect(metered.config, limits)
     await switch.delete([policed])
 
@@ -189,7 +189,7 @@ async def main():
         await replication(switch)
         await digests(switch)
         await switch.delete_all()
-        expect([e for e in await all_of(switch, fy.P4TableEntry("forward"))], [])
+        expect(await all_of(switch, fy.P4TableEntry("forward")), [])
         step("end")
 
 

@@ -1,5 +1,5 @@
-"""p4runtime-shell writes and reads every kind of entity that it knows; value sets and registers, for
-which it has no class, by its `Write`.
+"""p4runtime-shell writes and reads every kind of entity that it knows; and value sets and registers,
+for which it has no class, by its `Write`.
 """
 
 import os
@@ -133,8 +133,8 @@ def cells():
     meter.modify()
     (found,) = sh.MeterEntry("Ingress.limits")(index=2).read()
     expect((found.cir, found.cburst, found.pir, found.pburst), (10, 20, 30, 40))
-    value_set = sh.context.get_obj(sh.P4Type.value_set, "IngressParser.unwanted")
-    register = sh.context.get_obj(sh.P4Type.register, "Ingress.hits")
+    value_set = described(sh.context.p4info.value_sets, "unwanted")
+    register = described(sh.context.p4info.registers, "hits")
     request = Path(tempfile.mkdtemp(), "request")
     request.write_text(
         f"""
@@ -157,6 +157,10 @@ def cells():
     )
     sh.Write(str(request))
     step("cells")
+
+
+def described(objects, alias):
+    return next(each for each in objects if each.preamble.alias == alias)
 
 
 def replication():
