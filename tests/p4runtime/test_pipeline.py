@@ -182,7 +182,7 @@ class Traffic:
 
 
 def counted(switch: SoftswitchTarget) -> dict[str, int]:
-    """Of all ports: frames that left by port 2, and those that did not leave, whatever the reason."""
+    """Of all ports: frames that left by port 2, and those that did not leave at all."""
     ports = switch.command("port_stats")["ports"]
     return {
         "forwarded": sum(each["tx_packets"] for each in ports if each["port"] == 2),

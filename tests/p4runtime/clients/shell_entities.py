@@ -1,5 +1,5 @@
-"""p4runtime-shell writes and reads every kind of entity that it knows; and value sets and registers,
-for which it has no class, by its `Write`.
+"""p4runtime-shell writes and reads every kind of entity that it knows. Value sets and registers, of
+which it has no class, go by its `Write`.
 """
 
 import os
