@@ -18,8 +18,10 @@ MEMBERS = 8
 
 
 def colours(client: Client, switch: SoftswitchTarget, frames: int = 64) -> list[int]:
-    """Of frames that the selector's hash, of the type, may tell apart."""
-    sent = [switch.send(1, frame(ether_type=0x2000 + i))[0][1] for i in range(frames)]
+    """Of frames of different types, of which CRC-16 (the selector's hash), modulo 2 and 4, has each
+    value as often.
+    """
+    sent = [switch.send(1, frame(ether_type=0x4000 + (i << 8)))[0][1] for i in range(frames)]
     return [bytes_[6] for bytes_ in sent]
 
 
@@ -52,7 +54,7 @@ def wait_for_colours(client: Client, switch: SoftswitchTarget, wanted: set[int])
 def test_a_member_with_more_weight_is_chosen_more_often(
     client: Client, switch: SoftswitchTarget
 ) -> None:
-    """The hash is a CRC: of all types that differ in their last six bits, 48 of 64 at 3 to 1."""
+    """48 of 64 at 3 to 1."""
     client.write(client.update("INSERT", table_entry=forward(client)))
     for number in (1, 2):
         client.write(client.update("INSERT", action_profile_member=member(client, number, number)))

@@ -94,13 +94,13 @@ def test_another_program_takes_over(
     assert [port for port, _ in switch.send(1, frame())] == [2]
     config = programs.config("packets")
     config.cookie.cookie = 5
-    old = forward(primary)
+    old = primary.entry("constants", ether_type=EXACT)  # a table that the next one has not
     set_program(primary, "VERIFY_AND_COMMIT", config)
     assert program_of(primary) == {"forward"}
     assert primary.get_config() == config
     assert switch.command("info")["program"] == server.command("stats")["program"] == "packets"
     # Nothing of the program before is left, and clients stay.
-    assert refused(primary, primary.update("INSERT", table_entry=old)) == code("NOT_FOUND")
+    assert refused(primary, primary.update("DELETE", table_entry=old)) == code("NOT_FOUND")
     assert read(primary, group(primary, 0)) == []
     assert switch.send(1, frame()) == []
     primary.write(primary.update("INSERT", table_entry=forward(primary, b"\x03")))

@@ -177,13 +177,15 @@ def test_certificates(
     client: Client,
     tls_server: Server,
     authority: Authority,
+    election_ids: Iterator[int],
     p4info: Path,
 ) -> None:
     certificate, key = authority.vouch_for(f"{kind}-client")
     session = Session(
         environments[kind],
         f"{kind}_entities.py",
-        *(tls_server.address, 1 << 40, p4info, authority.certificate, certificate, key),
+        *(tls_server.address, next(election_ids), p4info),
+        *(authority.certificate, certificate, key),
     )
     try:
         session.next("tables")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -26,10 +27,13 @@ def credentials(root: Path, pair: tuple[Path, Path] | None) -> Any:
 
 
 def test_a_client_of_the_authority_is_let_in(
-    tls_server: Server, authority: Authority, proto: SimpleNamespace
+    tls_server: Server,
+    authority: Authority,
+    proto: SimpleNamespace,
+    election_ids: Iterator[int],
 ) -> None:
-    pair = authority.vouch_for("client")
-    client = Client(tls_server.address, proto, 1, credentials(authority.certificate, pair))
+    given = credentials(authority.certificate, authority.vouch_for("client"))
+    client = Client(tls_server.address, proto, next(election_ids), given)
     try:
         assert client.open().arbitration.status.code == 0
         client.set_config("VERIFY_AND_COMMIT", client.get_config())

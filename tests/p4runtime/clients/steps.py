@@ -5,7 +5,9 @@ step. After a step the test looks at the switch, sends frames, and lets the prog
 """
 
 import json
+import os
 import sys
+import traceback
 
 
 def arguments():
@@ -24,3 +26,16 @@ def step(name, **facts):
 def expect(found, wanted):
     if found != wanted:
         raise AssertionError(f"found {found!r}; expected {wanted!r}")
+
+
+def run(session):
+    """Ends the process with the session, whatever threads of the client wait for."""
+    status = 0
+    try:
+        session()
+    except BaseException:
+        traceback.print_exc()
+        status = 1
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
