@@ -32,7 +32,8 @@ void serve(node::ControlServer& control, grpc::Service& service, const Serving& 
   builder.RegisterService(&service);
   const auto server = builder.BuildAndStart();
   if (server == nullptr || port == 0)
-    throw std::runtime_error("cannot listen on " + serving.listen + "; is the port taken? With TLS: do certificate and key belong "
+    throw std::runtime_error("cannot listen on " + serving.listen +
+                             "; is the port taken? With TLS: do certificate and key belong "
                              "together?");
   control.on("stats", [&](const nlohmann::json&) {
     nlohmann::json stats = serving.stats();

@@ -43,8 +43,8 @@ std::shared_ptr<grpc::ServerCredentials> server_credentials(const TlsFiles& file
   grpc::SslServerCredentialsOptions options(
       GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
   options.pem_root_certs = read_pem("--tls-client-ca", files.client_ca);
-  options.pem_key_cert_pairs.push_back({read_pem("--tls-key", files.key),
-                                        read_pem("--tls-certificate", files.certificate)});
+  options.pem_key_cert_pairs.push_back(
+      {read_pem("--tls-key", files.key), read_pem("--tls-certificate", files.certificate)});
   return grpc::SslServerCredentials(options);
 }
 

@@ -79,9 +79,8 @@ class TableCommandsTest : public ::testing::Test {
   Register<std::uint32_t, 32> hits_{4, 7};
   Meter limits_{4, MeterUnit::kPackets};
   std::size_t configured_ = 0;
-  FixedTables fixed_{[this](const FixedTables::State& state) {
-    configured_ = state.at("$pre.node").size();
-  }};
+  FixedTables fixed_{
+      [this](const FixedTables::State& state) { configured_ = state.at("$pre.node").size(); }};
 };
 
 TEST_F(TableCommandsTest, CellsAreWrittenInABatch) {

@@ -63,8 +63,8 @@ GroupMembers members_of(const config::ActionProfile& profile,
   GroupMembers members;
   std::set<std::uint32_t> seen;
   for (const auto& member : group.members()) {
-    const std::string what = in_group(profile, group) + ", member " +
-                             std::to_string(member.member_id());
+    const std::string what =
+        in_group(profile, group) + ", member " + std::to_string(member.member_id());
     if (!seen.insert(member.member_id()).second) throw invalid(what + " is there twice");
     members.push_back(group_member(member, what));
   }

@@ -1,5 +1,5 @@
-// One-shot programming of selectors: an entry has a set of actions, for which softswitch has members
-// and a group that clients do not see.
+// One-shot programming of selectors: an entry has a set of actions, for which softswitch has
+// members and a group that clients do not see.
 #pragma once
 
 #include <cstdint>

@@ -184,7 +184,8 @@ class Batch {
     }
     try {
       Json result;
-      if (command.size() != 0) result = program_.link().call("table_write", command.take(continues));
+      if (command.size() != 0)
+        result = program_.link().call("table_write", command.take(continues));
       if (continues) {
         command.read_answer(
             result,

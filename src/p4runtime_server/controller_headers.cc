@@ -80,10 +80,9 @@ const std::string& value_of_field(const p4::v1::PacketOut& packet,
 void check_known(const ControllerPacketMetadata* header, const p4::v1::PacketOut& packet) {
   for (const auto& given : packet.metadata()) {
     const bool is_known =
-        header != nullptr && std::any_of(header->metadata().begin(), header->metadata().end(),
-                                         [&](const auto& field) {
-                                           return field.id() == given.metadata_id();
-                                         });
+        header != nullptr &&
+        std::any_of(header->metadata().begin(), header->metadata().end(),
+                    [&](const auto& field) { return field.id() == given.metadata_id(); });
     if (!is_known) {
       throw invalid("packet_out: the program has no metadata with id " +
                     std::to_string(given.metadata_id()));

@@ -14,8 +14,8 @@ namespace turntable::p4runtime_server {
 // that of "packet_out" in P4Info. Without such a header there is none.
 std::string frame_of(const config::P4Info& info, const p4::v1::PacketOut& packet);
 
-// The message for a frame of the CPU port. Throws Refusal INVALID_ARGUMENT where the frame is shorter
-// than "packet_in".
+// The message for a frame of the CPU port. Throws Refusal INVALID_ARGUMENT where the frame is
+// shorter than "packet_in".
 p4::v1::PacketIn packet_of(const config::P4Info& info, std::string_view frame);
 
 }  // namespace turntable::p4runtime_server

@@ -72,12 +72,12 @@ TEST(ControllerHeaders, AFrameIsTakenApart) {
 TEST(ControllerHeaders, EachFieldIsThereOnce) {
   EXPECT_NE(refused_packet(packet_out({{1, "\x01"}, {2, "\x03"}})).find("pad is missing"),
             std::string::npos);
-  EXPECT_NE(refused_packet(packet_out({{1, "\x01"}, {1, "\x01"}, {2, "\x03"}, {3, "\0"s}}))
-                .find("twice"),
-            std::string::npos);
-  EXPECT_NE(refused_packet(packet_out({{1, "\x01"}, {2, "\x03"}, {3, "\0"s}, {4, "\0"s}}))
-                .find("id 4"),
-            std::string::npos);
+  EXPECT_NE(
+      refused_packet(packet_out({{1, "\x01"}, {1, "\x01"}, {2, "\x03"}, {3, "\0"s}})).find("twice"),
+      std::string::npos);
+  EXPECT_NE(
+      refused_packet(packet_out({{1, "\x01"}, {2, "\x03"}, {3, "\0"s}, {4, "\0"s}})).find("id 4"),
+      std::string::npos);
   EXPECT_NE(refused_packet(packet_out({{1, "\x01"}, {2, "\x20"}, {3, "\0"s}})), "") << "6 bits";
 }
 

@@ -36,8 +36,8 @@ void DigestLists::check(Update::Type type, const DigestEntry& entry) const {
   if (type != Update::INSERT && !is_there)
     throw not_found(name_of(entry) + " is not sent; insert it");
   const DigestEntry::Config& config = entry.config();
-  if (type != Update::DELETE && (config.max_timeout_ns() < 0 || config.max_list_size() < 0 ||
-                                 config.ack_timeout_ns() < 0))
+  if (type != Update::DELETE &&
+      (config.max_timeout_ns() < 0 || config.max_list_size() < 0 || config.ack_timeout_ns() < 0))
     throw invalid(name_of(entry) + ": a negative number; expected 0 or more");
 }
 

@@ -1,5 +1,5 @@
-// Which digests clients are sent, and in which lists (P4Runtime 1.4, "DigestEntry"). Apart from gRPC
-// and from time.
+// Which digests clients are sent, and in which lists (P4Runtime 1.4, "DigestEntry"). Apart from
+// gRPC and from time.
 //
 // A digest waits in its buffer until the buffer is full or the oldest in it has waited long enough;
 // then all of them are a list. Those that are as one in the buffer, or as one in a list that is

@@ -32,10 +32,10 @@ int run(const Options& options) {
   const std::string listen = bfrt_server::listen_address(options.address, options.port);
   bfrt_server::check_who_may_reach(options.address, options.tls);
   const auto credentials = bfrt_server::server_credentials(options.tls);
-  Service service({options.directory, options.switch_name},
-                  options.cpu_interface.empty() ? std::nullopt
-                                                : std::optional(options.cpu_interface),
-                  options.programs);
+  Service service(
+      {options.directory, options.switch_name},
+      options.cpu_interface.empty() ? std::nullopt : std::optional(options.cpu_interface),
+      options.programs);
   bfrt_server::serve(
       control, service,
       {.address = options.address,

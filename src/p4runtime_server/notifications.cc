@@ -79,14 +79,13 @@ void Notifications::run() {
 // Digests are taken out of the switch's queue only while a client wants some.
 void Notifications::pass_digests_on(RunningProgram& program) {
   DigestLists& lists = program.digests();
-  const Json result =
-      program.link().call("digest_wait", {{"deadline_s", seconds_to_wait(lists)}});
+  const Json result = program.link().call("digest_wait", {{"deadline_s", seconds_to_wait(lists)}});
   if (streams_.has_primary()) {
     for (const Json& digest : result.at("digests")) {
       const auto* described = program.info().digest(digest.at("name").get<std::string>());
       if (described == nullptr) continue;
-      p4::v1::P4Data data = digest_data(program.info().document(), described->type_spec(),
-                                        digest.at("fields"));
+      p4::v1::P4Data data =
+          digest_data(program.info().document(), described->type_spec(), digest.at("fields"));
       send(lists.add(described->preamble().id(), std::move(data), Clock::now()));
     }
   }

@@ -24,8 +24,8 @@ void check_choice(const config::Table& table, const ActionProfileActionSet& set)
 // Members that clients have written.
 void check_no_members(RunningProgram& program, const config::Table& table,
                       const config::ActionProfile& profile) {
-  const Json there = program.link().call(
-      "table_info", {{"table", program.info().on_switch(profile.preamble())}});
+  const Json there =
+      program.link().call("table_info", {{"table", program.info().on_switch(profile.preamble())}});
   if (there.at("entries") == program.one_shots().members(profile.preamble().id())) return;
   throw invalid(in(table) +
                 ": its action profile has members; entries have either those or one-shot sets of "
@@ -33,8 +33,8 @@ void check_no_members(RunningProgram& program, const config::Table& table,
 }
 
 WatchedGroup members_of_set(RunningProgram& program, const config::Table& table,
-                            const config::ActionProfile& profile,
-                            const ActionProfileActionSet& set, std::uint32_t first) {
+                            const config::ActionProfile& profile, const ActionProfileActionSet& set,
+                            std::uint32_t first) {
   GroupMembers members;
   std::uint64_t weight = 0;
   for (const auto& action : set.action_profile_actions()) {
@@ -52,8 +52,8 @@ WatchedGroup members_of_set(RunningProgram& program, const config::Table& table,
 
 // Elements of table_write's "updates" that make or change a member, and take it away.
 Json member_update(const ProgramInfo& info, const config::Table& table,
-                   const config::ActionProfile& profile, const char* operation, std::uint32_t number,
-                   const p4::v1::Action& given) {
+                   const config::ActionProfile& profile, const char* operation,
+                   std::uint32_t number, const p4::v1::Action& given) {
   const auto& references = table.action_refs();
   const bool is_there = std::any_of(references.begin(), references.end(), [&](const auto& each) {
     return each.id() == given.action_id();
@@ -109,8 +109,7 @@ SwitchUpdate write_action_set(RunningProgram& program, const config::Table& tabl
   updates.push_back(std::move(update));
   std::uint32_t left_from = 0;  // members of the set before that are not needed any more
   if (before != nullptr && fits) left_from = size;
-  if (before != nullptr && !fits)
-    updates.push_back(group_of(name.first, "delete", before->first));
+  if (before != nullptr && !fits) updates.push_back(group_of(name.first, "delete", before->first));
   for (std::uint32_t i = left_from; before != nullptr && i < before->members; ++i)
     updates.push_back(member_removal(info, profile, before->first + i));
   const GroupName old_name{name.first, before == nullptr ? now.first : before->first};

@@ -7,10 +7,10 @@
 
 namespace turntable::p4runtime_server {
 
-// `update`: of the entry, without its data; `entry_name`: its notes' name. The set is remembered when
-// `done` of the result is called. Throws Refusal: INVALID_ARGUMENT weights, ports or actions that
-// cannot be, and a profile that has members of clients; UNIMPLEMENTED another way of choosing than
-// the selector's.
+// `update`: of the entry, without its data; `entry_name`: its notes' name. The set is remembered
+// when `done` of the result is called. Throws Refusal: INVALID_ARGUMENT weights, ports or actions
+// that cannot be, and a profile that has members of clients; UNIMPLEMENTED another way of choosing
+// than the selector's.
 SwitchUpdate write_action_set(RunningProgram& program, const config::Table& table,
                               const p4::v1::ActionProfileActionSet& set, nlohmann::json update,
                               const std::string& entry_name);

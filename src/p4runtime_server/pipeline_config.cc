@@ -27,8 +27,8 @@ void check_p4info(const std::string& program, const config::P4Info& wanted,
   std::string difference;
   differencer.ReportDifferencesToString(&difference);
   if (differencer.Compare(wanted, given)) return;
-  throw invalid("the P4Info is not that of program " + program + ". First difference: " +
-                difference.substr(0, difference.find('\n')));
+  throw invalid("the P4Info is not that of program " + program +
+                ". First difference: " + difference.substr(0, difference.find('\n')));
 }
 
 // In lower case, without what stands around it.

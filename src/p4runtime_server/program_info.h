@@ -65,7 +65,7 @@ class ProgramInfo {
   std::map<std::uint32_t, const config::ValueSet*> value_sets_;
   std::map<std::uint32_t, const config::Digest*> digests_;
   std::map<std::string, const config::Digest*> digests_by_name_;  // softswitch's
-  std::map<std::string, std::string> selectors_;  // softswitch's names
+  std::map<std::string, std::string> selectors_;                  // softswitch's names
 };
 
 }  // namespace turntable::p4runtime_server

@@ -44,7 +44,7 @@ p4::config::v1::P4Info read_p4info(std::filesystem::path path) {
 std::string sha256_of_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> digest(EVP_MD_CTX_new(),
-                                                                      &EVP_MD_CTX_free);
+                                                                       &EVP_MD_CTX_free);
   if (!file || digest == nullptr || EVP_DigestInit_ex(digest.get(), EVP_sha256(), nullptr) != 1)
     return "";
   std::array<char, kPieceBytes> piece;

@@ -18,8 +18,8 @@ struct RegisteredProgram {
   p4::config::v1::P4Info info;
 };
 
-// Empty path: there are no programs. The directory is looked at each time. Throws std::runtime_error
-// where the P4Info of the program cannot be read.
+// Empty path: there are no programs. The directory is looked at each time. Throws
+// std::runtime_error where the P4Info of the program cannot be read.
 std::optional<RegisteredProgram> find_program(const std::filesystem::path& directory,
                                               const std::string& hash);
 

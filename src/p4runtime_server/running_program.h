@@ -53,11 +53,11 @@ class RunningProgram {
   void forget_all();
   EntryNotes notes(const std::string& entry) const;
 
-  // Sets of actions, and groups of which a member may watch a port. Only for whom ClientStreams lets
-  // write or read alone. Throws CommandError the first time, where softswitch does not answer.
+  // Sets of actions, and groups of which a member may watch a port. Only for whom ClientStreams
+  // lets write or read alone. Throws CommandError the first time, where softswitch does not answer.
   ActionSets& one_shots();
-  // By selector, as softswitch names it, and number. Only those are kept of which a member watches a
-  // port.
+  // By selector, as softswitch names it, and number. Only those are kept of which a member watches
+  // a port.
   void watch(const GroupName& name, WatchedGroup group);
   WatchedGroup watched(const GroupName& name) const;
   const std::map<GroupName, WatchedGroup>& watched() const { return watched_; }

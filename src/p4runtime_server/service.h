@@ -21,9 +21,9 @@ namespace turntable::p4runtime_server {
 class Service final
     : public p4::v1::P4Runtime::WithCallbackMethod_StreamChannel<p4::v1::P4Runtime::Service> {
  public:
-  // `cpu_interface`: the control plane's end of the switch's CPU port; nothing: no packets come from
-  // it and go to it. Throws std::runtime_error where there is no such interface.
-  // `programs`: the directory of those that clients may set; empty: there are none.
+  // `cpu_interface`: the control plane's end of the switch's CPU port; nothing: no packets come
+  // from it and go to it. Throws std::runtime_error where there is no such interface. `programs`:
+  // the directory of those that clients may set; empty: there are none.
   Service(const SwitchAddress& address, const std::optional<std::string>& cpu_interface,
           std::filesystem::path programs);
 

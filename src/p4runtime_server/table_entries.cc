@@ -51,8 +51,7 @@ const config::ActionRef& allowed_action(const config::Table& table, std::uint32_
 // Those of sets are not for clients to name.
 void check_client_number(const config::Table& table, const char* kind, std::uint32_t number) {
   if (number < kFirstOneShot) return;
-  throw not_found(in(table) + ": its action profile has no " + kind + " " +
-                  std::to_string(number));
+  throw not_found(in(table) + ": its action profile has no " + kind + " " + std::to_string(number));
 }
 
 bool has_selector(const ProgramInfo& info, const config::Table& table) {
@@ -249,8 +248,7 @@ SwitchUpdate write_table_entry(RunningProgram& program, Update::Type type,
   }
   written.once = set_name;
   EntryNotes notes{entry.metadata(), entry.controller_metadata()};
-  return also(std::move(written),
-              [&program, place, notes] { program.note(place, notes); });
+  return also(std::move(written), [&program, place, notes] { program.note(place, notes); });
 }
 
 void each_entry(RunningProgram& program, const TableEntry& wanted,

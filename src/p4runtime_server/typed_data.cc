@@ -18,8 +18,7 @@ NumberType width_of(const config::P4BitstringLikeTypeSpec& bits) {
 const config::P4DataTypeSpec& original(const config::P4Info& info,
                                        const config::P4DataTypeSpec& type) {
   if (!type.has_new_type()) return type;
-  return original(info,
-                  info.type_info().new_types().at(type.new_type().name()).original_type());
+  return original(info, info.type_info().new_types().at(type.new_type().name()).original_type());
 }
 
 NumberType number_type(const config::P4Info& info, const config::P4DataTypeSpec& given) {

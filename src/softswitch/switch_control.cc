@@ -90,8 +90,8 @@ Json SwitchControl::on_program(const std::string& command, const Json& args) {
   return dataplane::run_table_command(fixed_tables_, program_->control(), command, args);
 }
 
-// The new program is made while the old one runs. What has left the old one's ingress leaves through
-// its egress, but for what has to wait in queues.
+// The new program is made while the old one runs. What has left the old one's ingress leaves
+// through its egress, but for what has to wait in queues.
 Json SwitchControl::program_load(const Json& args) {
   expect_names("program_load", args, {"library"});
   const Json path = args.value("library", Json());

@@ -23,7 +23,8 @@ namespace turntable::softswitch {
 // nothing. Only digest_wait waits, and only program_load reads files, on their connection's thread.
 class SwitchControl {
  public:
-  // `tracer`: nullptr where the switch does not trace. `library`: the program's file, which is told.
+  // `tracer`: nullptr where the switch does not trace. `library`: the program's file, which is
+  // told.
   SwitchControl(dataplane::Program& program, const PortTable& ports, Pipeline& pipeline,
                 EventLoop& loop, dataplane::PacketTracer* tracer = nullptr,
                 std::string library = "");
@@ -47,8 +48,8 @@ class SwitchControl {
   Json pipeline_thread();
   Json pipeline_thread_clear();
 
-  dataplane::Program* program_;  // the pipeline thread's
-  std::string library_;          // its file
+  dataplane::Program* program_;                 // the pipeline thread's
+  std::string library_;                         // its file
   std::unique_ptr<dataplane::Program> loaded_;  // by program_load
   std::mutex loading_;
   const PortTable& ports_;

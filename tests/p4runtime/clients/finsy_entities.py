@@ -112,12 +112,12 @@ async def profiles(switch):
     )
     painted = place(switch, "painted")
     painted.action = fy.P4IndirectAction(group_id=5)
-    await switch.write([+members[0], +members[1], +group, +painted])
+    await switch.insert([*members, group, painted])
     found = await all_of(switch, fy.P4ActionProfileMember("members"))
     expect(sorted(found, key=lambda member: member.member_id), members)
     expect(await all_of(switch, fy.P4ActionProfileGroup("members")), [group])
     step("group")
-    await switch.write([-painted, -group, -members[0], -members[1]])
+    await switch.delete([painted, group, *members])
     once = place(switch, "painted")
     once.action = fy.P4IndirectAction(
         [
@@ -157,12 +157,12 @@ async def cells(switch):
 async def replication(switch):
     group = fy.P4MulticastGroupEntry(1, replicas=[(2, 1), (3, 2)])
     session = fy.P4CloneSessionEntry(7, replicas=[(3, 1)])
-    await switch.write([+group, +session])
+    await switch.insert([group, session])
     for made, kind in ((group, fy.P4MulticastGroupEntry), (session, fy.P4CloneSessionEntry)):
         (found,) = await all_of(switch, kind())
         expect(found.encode(switch.p4info), made.encode(switch.p4info))
     step("replication")
-    await switch.write([-group, -session])
+    await switch.delete([group, session])
     expect(await all_of(switch, fy.P4MulticastGroupEntry()), [])
 
 
