@@ -91,6 +91,9 @@ def test_the_version_is_told(client: Client) -> None:
     assert client.capabilities().p4runtime_api_version == "1.4.1"
 
 
+BATCHES, ENTRIES = 8, 1_000
+
+
 def test_what_waits_when_another_becomes_primary_is_not_done(
     connect: Connect, election_ids: Iterator[int]
 ) -> None:
@@ -101,12 +104,12 @@ def test_what_waits_when_another_becomes_primary_is_not_done(
     old.set_config("VERIFY_AND_COMMIT", old.get_config())
     batches = [
         [
-            old.update("INSERT", table_entry=forward(old, match=key(20_000 * j + i)))
-            for i in range(n)
+            old.update("INSERT", table_entry=forward(old, match=key(ENTRIES * batch + i + 1)))
+            for i in range(ENTRIES)
         ]
-        for j, n in enumerate([5_000] * 6)
+        for batch in range(BATCHES)
     ]
-    with ThreadPoolExecutor(len(batches)) as threads:
+    with ThreadPoolExecutor(BATCHES) as threads:
         calls = [threads.submit(old.write, *batch) for batch in batches]
         while not list(new.entries("forward")):  # the first has begun
             assert not all(call.done() for call in calls)
@@ -118,9 +121,9 @@ def test_what_waits_when_another_becomes_primary_is_not_done(
     assert all(
         isinstance(error, CallError) and error.code.name == "PERMISSION_DENIED" for error in refused
     )
-    assert then == 5_000 * (len(batches) - len(refused))
+    assert then == ENTRIES * (BATCHES - len(refused))
     assert len(list(new.entries("forward"))) == then + 1
 
 
 def key(number: int) -> dict[str, dict[str, bytes]]:
-    return {"exact": {"value": (number or 1 << 41).to_bytes(6, "big")}}
+    return {"exact": {"value": number.to_bytes(6, "big").lstrip(b"\x00")}}
