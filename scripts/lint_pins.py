@@ -3,8 +3,8 @@
 Asks the package index, through pip and for each of those Pythons, for every version in
 constraints.txt as a wheel; then follows what requirements.txt needs through the wheels' metadata:
 each package needed is pinned, at a version that is allowed, and each pin is needed. The same with
-requirements-lab.txt and constraints-lab.txt. Pins that passed are remembered in .cache, for
-published files do not change.
+requirements-lab.txt and constraints-lab.txt, and with the environments of clients that tests have.
+Pins that passed are remembered in .cache, for published files do not change.
 """
 
 from __future__ import annotations
@@ -29,6 +29,13 @@ PYTHONS = {"3.11.2": "Debian 12", "3.12.3": "Ubuntu 24.04"}
 PINNED = {
     Path("requirements.txt"): (Path("constraints.txt"),),
     Path("requirements-lab.txt"): (Path("constraints.txt"), Path("constraints-lab.txt")),
+    # Environments of their own, each of one published client.
+    **{
+        Path(f"tests/p4runtime/clients/{name}.txt"): (
+            Path(f"tests/p4runtime/clients/{name}-constraints.txt"),
+        )
+        for name in ("finsy", "shell")
+    },
 }
 REMEMBERED = Path(".cache/pins")
 NOTHING_NEEDS = "nothing needs the pin"

@@ -28,11 +28,13 @@ void serve(node::ControlServer& control, grpc::Service& service, const Serving& 
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 5'000);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 5'000);
   int port = 0;
-  builder.AddListeningPort(serving.listen, grpc::InsecureServerCredentials(), &port);
+  builder.AddListeningPort(serving.listen, serving.credentials, &port);
   builder.RegisterService(&service);
   const auto server = builder.BuildAndStart();
   if (server == nullptr || port == 0)
-    throw std::runtime_error("cannot listen on " + serving.listen + "; is the port taken?");
+    throw std::runtime_error("cannot listen on " + serving.listen +
+                             "; is the port taken? With TLS: do certificate and key belong "
+                             "together?");
   control.on("stats", [&](const nlohmann::json&) {
     nlohmann::json stats = serving.stats();
     stats["address"] = serving.address;

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <grpcpp/impl/service_type.h>
+#include <grpcpp/security/server_credentials.h>
 
 #include <functional>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
@@ -17,6 +19,7 @@ struct Serving {
   int max_message_bytes;
   std::function<nlohmann::json()> stats;  // the command; address and port are added
   std::function<void()> end_streams;      // so that calls end in time
+  std::shared_ptr<grpc::ServerCredentials> credentials = grpc::InsecureServerCredentials();
 };
 
 // Until `shutdown` or a signal. Throws std::runtime_error where it cannot listen there.

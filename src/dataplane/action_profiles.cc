@@ -15,6 +15,8 @@ using Json = nlohmann::json;
 
 constexpr const char* kStatus = "$ACTION_MEMBER_STATUS";
 constexpr const char* kMost = "$MAX_GROUP_SIZE";
+// softswitch's own, beside BfRt's fields; there where a member has another weight than 1.
+constexpr const char* kWeight = "$ACTION_MEMBER_WEIGHT";
 
 std::uint32_t number(const Json& value, const std::string& what) {
   return static_cast<std::uint32_t>(parse_value(value, 32, what));
@@ -48,13 +50,15 @@ CommandError no_field(const std::string& what, const std::string& field) {
 }
 
 Json as_json(std::uint32_t id, const ActionSelector::Group& group) {
-  Json members = Json::array(), status = Json::array();
+  Json members = Json::array(), status = Json::array(), weights = Json::array();
   for (const ActionSelector::Member& member : group.members) {
     members.push_back(member.id);
     status.push_back(member.is_active);
+    weights.push_back(member.weight);
   }
-  return {{"key", {{kGroupField, id}}},
-          {"data", {{kMemberField, members}, {kStatus, status}, {kMost, group.most}}}};
+  Json data = {{kMemberField, members}, {kStatus, status}, {kMost, group.most}};
+  if (group.weight() != group.members.size()) data[kWeight] = weights;
+  return {{"key", {{kGroupField, id}}}, {"data", data}};
 }
 
 }  // namespace
@@ -146,7 +150,8 @@ ActionSelector::Group ActionProfiles::read_group(const std::string& name, const 
   const std::string what = "table " + name;
   const Json data = update.value("data", Json::object());
   for (const auto& [field, value] : data.items())
-    if (field != kMemberField && field != kStatus && field != kMost) throw no_field(what, field);
+    if (field != kMemberField && field != kStatus && field != kMost && field != kWeight)
+      throw no_field(what, field);
   ActionSelector::Group group = before;
   if (data.contains(kMost)) group.most = number(data.at(kMost), what + ", " + kMost);
   if (group.most < 1 || group.most > of.selector->group_size()) {
@@ -156,11 +161,16 @@ ActionSelector::Group ActionProfiles::read_group(const std::string& name, const 
   if (data.contains(kMemberField) != data.contains(kStatus))
     throw bad_argument(what + ": expected " + kMemberField + " and " + kStatus +
                        ", or none of them");
+  if (data.contains(kWeight) && !data.contains(kMemberField))
+    throw bad_argument(what + ": " + kWeight + " is there without " + kMemberField);
   if (data.contains(kMemberField)) {
     const Json &members = data.at(kMemberField), &status = data.at(kStatus);
-    if (!members.is_array() || !status.is_array() || members.size() != status.size())
-      throw bad_argument(what + ": " + kMemberField + " and " + kStatus +
-                         ": expected lists, as long");
+    const Json weights = data.value(kWeight, Json(Json::array_t(members.size(), 1)));
+    if (!members.is_array() || !status.is_array() || members.size() != status.size() ||
+        !weights.is_array() || weights.size() != members.size()) {
+      throw bad_argument(what + ": " + kMemberField + ", " + kStatus + " and, if given, " +
+                         kWeight + ": expected lists, as long");
+    }
     group.members.clear();
     std::set<std::uint32_t> seen;
     for (std::size_t i = 0; i < members.size(); ++i) {
@@ -168,12 +178,15 @@ ActionSelector::Group ActionProfiles::read_group(const std::string& name, const 
       require_member(of.profile, member, what);
       if (!seen.insert(member).second)
         throw bad_argument(what + ": member " + text(member) + " is given twice");
-      group.members.push_back({member, parse_value(status[i], 1, what + ", " + kStatus) != 0});
+      const std::uint32_t weight = number(weights[i], what + ", " + kWeight);
+      if (weight == 0) throw bad_argument(what + ", " + kWeight + ": expected at least 1");
+      group.members.push_back(
+          {member, parse_value(status[i], 1, what + ", " + kStatus) != 0, weight});
     }
   }
-  if (group.members.size() > group.most) {
-    throw CommandError("full", what + ": " + std::to_string(group.members.size()) +
-                                   " members; the group has room for " + text(group.most));
+  if (group.weight() > group.most) {
+    throw CommandError("full", what + ": members of weight " + std::to_string(group.weight()) +
+                                   " together; the group has room for " + text(group.most));
   }
   return group;
 }

@@ -130,6 +130,34 @@ TEST_F(ActionProfilesTest, AnOperationThatIsNoTextIsAnErrorOfItsUpdate) {
   EXPECT_EQ(groups_.groups().size(), 1U);
 }
 
+// Of the hashes 0 to 5, so many choose a member as it has weight.
+TEST_F(ActionProfilesTest, AMemberIsChosenByItsWeight) {
+  write({member("insert", 1), member("insert", 2)});
+  json update = group("insert", 5, {1, 2});
+  update["data"]["$ACTION_MEMBER_WEIGHT"] = {2, 1};
+  update["data"]["$MAX_GROUP_SIZE"] = 3;
+  ASSERT_EQ(code_of(update), "ok");
+  const auto chosen = [&] {
+    std::vector<std::uint64_t> members;
+    for (std::uint64_t hash = 0; hash < 6; ++hash) members.push_back(groups_.choose(5, hash));
+    return members;
+  };
+  EXPECT_EQ(chosen(), (std::vector<std::uint64_t>{1, 1, 2, 1, 1, 2}));
+  const json args = {{"table", "groups"}};
+  EXPECT_EQ(control_.execute("table_read", args)["entries"][0]["data"]["$ACTION_MEMBER_WEIGHT"],
+            (json{2, 1}));
+  update["op"] = "modify";
+  update["data"]["$ACTION_MEMBER_STATUS"] = {true, false};
+  ASSERT_EQ(code_of(update), "ok");
+  EXPECT_EQ(chosen(), (std::vector<std::uint64_t>{1, 1, 1, 1, 1, 1}));
+  update["data"]["$ACTION_MEMBER_WEIGHT"] = {3, 1};
+  EXPECT_EQ(code_of(update), "full");
+  update["data"]["$ACTION_MEMBER_WEIGHT"] = {0, 1};
+  EXPECT_EQ(code_of(update), "bad_argument");
+  update["data"]["$ACTION_MEMBER_WEIGHT"] = json::array({1});
+  EXPECT_EQ(code_of(update), "bad_argument");
+}
+
 TEST_F(ActionProfilesTest, OnlyWhatWasThereIsToldAsReplaced) {
   write(json::array({member("insert", 1)}));
   EXPECT_EQ(write({member("upsert", 1), clear("groups")}, "continue").at("replaced"), json({0}));

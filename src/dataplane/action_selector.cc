@@ -1,26 +1,55 @@
 #include "dataplane/action_selector.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace turntable::dataplane {
+
+namespace {
+
+// The one that has a place, of those that count.
+template <typename Counts>
+const ActionSelector::Member* at_place(const std::vector<ActionSelector::Member>& members,
+                                       std::uint64_t place, const Counts& counts) noexcept {
+  for (const ActionSelector::Member& member : members) {
+    if (!counts(member)) continue;
+    if (place < member.weight) return &member;
+    place -= member.weight;
+  }
+  return nullptr;
+}
+
+bool is_active(const ActionSelector::Member& member) {
+  return member.is_active;
+}
+
+}  // namespace
+
+std::uint64_t ActionSelector::Group::weight() const noexcept {
+  std::uint64_t sum = 0;
+  for (const Member& member : members) sum += member.weight;
+  return sum;
+}
+
+std::uint64_t ActionSelector::Group::active_weight() const noexcept {
+  std::uint64_t sum = 0;
+  for (const Member& member : members)
+    if (member.is_active) sum += member.weight;
+  return sum;
+}
 
 std::uint64_t ActionSelector::choose(std::uint64_t group, std::uint64_t hash) const noexcept {
   const auto found = groups_.find(static_cast<std::uint32_t>(group));
   if (found == groups_.end()) return kNobody;
   const std::vector<Member>& members = found->second.members;
-  const auto active = static_cast<std::uint64_t>(
-      std::count_if(members.begin(), members.end(), [](const Member& m) { return m.is_active; }));
+  const std::uint64_t active = found->second.active_weight();
   if (active == 0) return kNobody;
   if (is_resilient_) {
-    const Member& first = members[hash % members.size()];
-    if (first.is_active) return first.id;
-    hash /= members.size();  // of what is left of the hash
+    const std::uint64_t all = found->second.weight();
+    const Member* first = at_place(members, hash % all, [](const Member&) { return true; });
+    if (first->is_active) return first->id;
+    hash /= all;  // of what is left of the hash
   }
-  std::uint64_t place = hash % active;
-  for (const Member& member : members)
-    if (member.is_active && place-- == 0) return member.id;
-  return kNobody;
+  return at_place(members, hash % active, is_active)->id;
 }
 
 void ActionSelector::put(std::uint32_t group, Group members) {

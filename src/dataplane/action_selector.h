@@ -15,10 +15,14 @@ class ActionSelector {
   struct Member {
     std::uint32_t id;
     bool is_active;
+    std::uint32_t weight = 1;  // it is chosen as if it were there so many times
   };
   struct Group {
     std::vector<Member> members;
-    std::uint32_t most = 0;  // members
+    std::uint32_t most = 0;  // of all weights together
+
+    std::uint64_t weight() const noexcept;
+    std::uint64_t active_weight() const noexcept;
   };
 
   // group_size: of a group at most, and of one that does not say. is_resilient: what chose a member

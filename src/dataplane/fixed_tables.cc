@@ -184,6 +184,12 @@ FixedTables::FixedTables(Listener listener) : listener_(std::move(listener)) {
   for (const FixedTable& table : tables()) state_[table.name];
 }
 
+void FixedTables::clear() {
+  State empty;
+  for (const FixedTable& table : tables()) empty[table.name];
+  put_back(empty);
+}
+
 bool FixedTables::concerns(const nlohmann::json& args) {
   if (!args.is_object()) return false;
   const auto updates = args.find("updates");
@@ -222,6 +228,11 @@ nlohmann::json FixedTables::write(const nlohmann::json& args) {
   listener_(next);
   state_ = std::move(next);
   return {{"applied", updates.size()}};
+}
+
+void FixedTables::put_back(const State& before) {
+  listener_(before);
+  state_ = before;
 }
 
 nlohmann::json FixedTables::write_each(const nlohmann::json& updates) {

@@ -37,6 +37,12 @@ class FixedTables {
   // at all.
   nlohmann::json execute(std::string_view command, const nlohmann::json& args);
 
+  const State& state() const { return state_; }
+  // What state() was before.
+  void put_back(const State& before);
+  // As a switch begins.
+  void clear();
+
  private:
   nlohmann::json write(const nlohmann::json& args);
   nlohmann::json write_each(const nlohmann::json& updates);

@@ -5,6 +5,7 @@
 
 #include "common/command_error.h"
 #include "dataplane/control.h"
+#include "dataplane/table_commands.h"
 
 namespace turntable::dataplane {
 namespace {
@@ -26,10 +27,10 @@ MemorySwitch::MemorySwitch(Program& program, PacketTracer* tracer)
 
 nlohmann::json MemorySwitch::execute(std::string_view command, const nlohmann::json& args) {
   if (tracer_ != nullptr && command.starts_with("trace_")) return tracer_->execute(command, args);
-  if (FixedTables::concerns(args)) return fixed_tables_.execute(command, args);
   program_.control().at(args.is_object() ? args.value("now_ns", now_ns_) : now_ns_);
   // Nothing arrives while a test waits.
-  return program_.control().execute(command == "digest_wait" ? "digest_read" : command, args);
+  return run_table_command(fixed_tables_, program_.control(),
+                           command == "digest_wait" ? "digest_read" : command, args);
 }
 
 std::vector<Frame> MemorySwitch::inject(const Frame& frame, std::uint64_t now_ns) {

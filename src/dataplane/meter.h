@@ -86,6 +86,7 @@ class Meter {
     cells_.at(index) = MeterCell::limited_to(limits);
   }
   void remove_limits(std::uint32_t index) { cells_.at(index) = {}; }
+  void put_back(std::uint32_t index, const MeterCell& cell) { cells_.at(index) = cell; }
 
  private:
   MeterUnit unit_;

@@ -136,6 +136,17 @@ nlohmann::json MeterCodec::write(const nlohmann::json& args) {
   return nlohmann::json::object();
 }
 
+std::function<void()> MeterCodec::undo_of(const nlohmann::json& args) const {
+  const Cells written = cells(args);
+  std::vector<MeterCell> before;
+  for (std::uint32_t index = written.first; index < written.end; ++index)
+    before.push_back(meter_.cell(index));
+  return [&meter = meter_, first = written.first, before = std::move(before)] {
+    for (std::size_t i = 0; i < before.size(); ++i)
+      meter.put_back(first + static_cast<std::uint32_t>(i), before[i]);
+  };
+}
+
 nlohmann::json MeterCodec::limits_of_cell(std::uint32_t index) const {
   const MeterCell& cell = meter_.cell(index);
   return cell.is_limited != 0 ? written_limits(meter_.unit(), cell.limits) : nlohmann::json();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -33,6 +34,9 @@ class MeterCodec {
   // {"index"} -> {"table", "index", "data": {…} or null}
   // {} -> {"table", "meters": [{"index", "data"}]}
   nlohmann::json read(const nlohmann::json& args) const;
+  // Makes the cells that write() would change what they are now, with what is in their buckets.
+  // Throws as write() does where there are no such cells.
+  std::function<void()> undo_of(const nlohmann::json& args) const;
 
  private:
   struct Cells {

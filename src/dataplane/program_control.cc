@@ -1,5 +1,6 @@
 #include "dataplane/program_control.h"
 
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "common/command_error.h"
@@ -7,6 +8,7 @@
 #include "dataplane/filter_codec.h"
 #include "dataplane/meter_codec.h"
 #include "dataplane/names.h"
+#include "dataplane/operation.h"
 #include "dataplane/register_codec.h"
 #include "dataplane/table_batch.h"
 #include "dataplane/update_errors.h"
@@ -22,6 +24,58 @@ void put_count(Counter::Cell& cell, const std::string& name, const nlohmann::jso
     throw bad_argument(what + ": no data field \"" + name + "\"");
   (packets ? cell.packets : cell.bytes) =
       static_cast<std::uint64_t>(parse_value(value, 64, what + ", " + name));
+}
+
+struct CounterCells {
+  std::uint32_t first;
+  std::uint32_t end;  // behind the last
+};
+
+// Without an index, all.
+CounterCells counter_cells(const std::string& what, const Counter& counter,
+                           const nlohmann::json& args) {
+  if (!args.contains("index")) return {0, counter.size()};
+  const auto index =
+      static_cast<std::uint32_t>(parse_value(args.at("index"), 32, what + ", index"));
+  if (index < counter.size()) return {index, index + 1};
+  throw bad_argument(what + ": index " + std::to_string(index) + " is not below its size " +
+                     std::to_string(counter.size()));
+}
+
+// All of them or, where a count is wrong, none.
+void write_counts(const std::string& what, Counter& counter, const nlohmann::json& args) {
+  const CounterCells cells = counter_cells(what, counter, args);
+  const nlohmann::json data = args.value("data", nlohmann::json::object());
+  Counter::Cell checked;
+  for (const auto& [name, value] : data.items()) put_count(checked, name, value, what);
+  for (std::uint32_t index = cells.first; index < cells.end; ++index) {
+    for (const auto& [name, value] : data.items())
+      put_count(counter.cell(index), name, value, what);
+  }
+}
+
+// What makes them what they are now.
+std::function<void()> undo_of_counts(const std::string& what, Counter& counter,
+                                     const nlohmann::json& args) {
+  const CounterCells cells = counter_cells(what, counter, args);
+  std::vector<Counter::Cell> before;
+  for (std::uint32_t index = cells.first; index < cells.end; ++index)
+    before.push_back(counter.cell(index));
+  return [&counter, first = cells.first, before = std::move(before)] {
+    for (std::size_t i = 0; i < before.size(); ++i)
+      counter.cell(first + static_cast<std::uint32_t>(i)) = before[i];
+  };
+}
+
+std::function<void()> undo_of_values(RegisterCodec codec, const nlohmann::json& args) {
+  const auto values = args.find("values");
+  if (values == args.end() || !values->is_array())
+    throw bad_argument("\"values\" is missing; expected an array, one value per cell");
+  const nlohmann::json range = {{"first", args.value("first", nlohmann::json(0))},
+                                {"count", values->size()}};
+  return [codec, before = codec.read(range)]() mutable {
+    codec.write({{"first", before.at("first")}, {"values", before.at("values")}});
+  };
 }
 
 }  // namespace
@@ -108,9 +162,36 @@ void ProgramControl::apply(TableBatch& batch, const nlohmann::json& update,
   if (!update.is_object()) throw bad_argument("is " + update.dump() + "; expected an object");
   const TableSchema& schema = resolve(update);
   if (schema.is_selector()) return batch.attempt([&] { profiles_.write(schema, update, batch); });
+  if (has_cells(schema)) return batch.attempt([&] { apply_to_cells(batch, schema, update); });
   Table& table = match_table(schema);
   profiles_.check(schema, update);
   batch.apply(schema, table, update, rows);
+}
+
+bool ProgramControl::has_cells(const TableSchema& schema) const {
+  return counters_.contains(schema.name) || registers_.contains(schema.name) ||
+         meters_.contains(schema.name);
+}
+
+// {"op": "modify"} with what the commands counter_write, register_write and meter_write take.
+void ProgramControl::apply_to_cells(TableBatch& batch, const TableSchema& schema,
+                                    const nlohmann::json& update) const {
+  constexpr const char* kExpected = "\"modify\": cells are always there";
+  const std::string operation = operation_of(update, kExpected);
+  if (operation != "modify") throw unknown_operation(operation, kExpected);
+  if (counters_.contains(schema.name)) {
+    const std::string what = "counter " + schema.name;
+    batch.changed(undo_of_counts(what, counter_of(schema), update), true);
+    write_counts(what, counter_of(schema), update);
+  } else if (registers_.contains(schema.name)) {
+    RegisterCodec codec(schema, register_of(schema));
+    batch.changed(undo_of_values(codec, update), true);
+    codec.write(update);
+  } else {
+    MeterCodec codec(schema.name, meter_of(schema));
+    batch.changed(codec.undo_of(update), true);
+    codec.write(update);
+  }
 }
 
 nlohmann::json ProgramControl::table_write(const nlohmann::json& args) {
@@ -217,16 +298,7 @@ nlohmann::json ProgramControl::p4info(const nlohmann::json&) {
 
 nlohmann::json ProgramControl::read_indexed(const TableSchema& schema, Counter& counter,
                                             const nlohmann::json& args) const {
-  std::uint32_t first = 0, last = counter.size();
-  if (args.contains("index")) {
-    first = static_cast<std::uint32_t>(
-        parse_value(args.at("index"), 32, "counter " + schema.name + ", index"));
-    if (first >= counter.size()) {
-      throw bad_argument("counter " + schema.name + ": index " + std::to_string(first) +
-                         " is not below its size " + std::to_string(counter.size()));
-    }
-    last = first + 1;
-  }
+  const auto [first, last] = counter_cells("counter " + schema.name, counter, args);
   nlohmann::json counters = nlohmann::json::array();
   for (std::uint32_t index = first; index < last; ++index) {
     const Counter::Cell& cell = counter.cell(index);
@@ -267,27 +339,18 @@ void ProgramControl::clear_counter(const TableSchema& schema) {
   }
 }
 
-nlohmann::json ProgramControl::counter_write(const nlohmann::json& args) {
-  const TableSchema& schema = resolve(args);
-  const auto counter = counters_.find(schema.name);
-  if (counter == counters_.end()) {
+Counter& ProgramControl::counter_of(const TableSchema& schema) const {
+  const auto found = counters_.find(schema.name);
+  if (found == counters_.end()) {
     throw bad_argument("table " + schema.name + " is of type " + schema.type +
                        ", not a Counter; direct counters are among an entry's data");
   }
-  const std::string what = "counter " + schema.name;
-  if (!args.contains("index")) throw bad_argument(what + ": \"index\" is missing");
-  const auto index =
-      static_cast<std::uint32_t>(parse_value(args.at("index"), 32, what + ", index"));
-  if (index >= counter->second->size()) {
-    throw bad_argument(what + ": index " + std::to_string(index) + " is not below its size " +
-                       std::to_string(counter->second->size()));
-  }
-  Counter::Cell cell = counter->second->cell(index);
-  const nlohmann::json data = args.value("data", nlohmann::json::object());
-  for (const auto& [name, value] : data.items()) {
-    put_count(cell, name, value, what);
-  }
-  counter->second->cell(index) = cell;
+  return *found->second;
+}
+
+nlohmann::json ProgramControl::counter_write(const nlohmann::json& args) {
+  const TableSchema& schema = resolve(args);
+  write_counts("counter " + schema.name, counter_of(schema), args);
   return nlohmann::json::object();
 }
 

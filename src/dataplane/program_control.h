@@ -74,6 +74,9 @@ class ProgramControl final : public ControlPlane {
   nlohmann::json random_seed(const nlohmann::json& args);
 
   void apply(TableBatch& batch, const nlohmann::json& update, RowOutcomes* rows = nullptr) const;
+  bool has_cells(const TableSchema& schema) const;
+  void apply_to_cells(TableBatch& batch, const TableSchema& schema,
+                      const nlohmann::json& update) const;
   const TableSchema& resolve(const nlohmann::json& args) const;
   Table* table_of(const TableSchema& schema) const;
   Table& aging_table(const TableSchema& schema) const;
@@ -81,6 +84,7 @@ class ProgramControl final : public ControlPlane {
   nlohmann::json read_indexed(const TableSchema& schema, Counter& counter,
                               const nlohmann::json& args) const;
   void clear_counter(const TableSchema& schema);
+  Counter& counter_of(const TableSchema& schema) const;
   RegisterArray& register_of(const TableSchema& schema) const;
   FilterArray& filter_of(const TableSchema& schema) const;
   Meter& meter_of(const TableSchema& schema) const;

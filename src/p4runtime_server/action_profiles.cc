@@ -4,6 +4,7 @@
 #include <set>
 
 #include "p4runtime_server/entry_values.h"
+#include "p4runtime_server/group_members.h"
 #include "p4runtime_server/operation.h"
 #include "p4runtime_server/profile_fields.h"
 #include "p4runtime_server/refusal.h"
@@ -16,6 +17,11 @@ using p4::v1::Update;
 
 std::string in_profile(const config::ActionProfile& profile) {
   return "action profile " + profile.preamble().name();
+}
+
+std::string in_group(const config::ActionProfile& profile,
+                     const p4::v1::ActionProfileGroup& group) {
+  return in_profile(profile) + ", group " + std::to_string(group.group_id());
 }
 
 // Those of the tables that use the profile; all have the same.
@@ -37,35 +43,51 @@ const std::string& need_selector(const ProgramInfo& info, const config::ActionPr
   return selector;
 }
 
-void put_members(const config::ActionProfile& profile, const p4::v1::ActionProfileGroup& group,
-                 Json& data) {
-  Json members = Json::array(), status = Json::array();
-  std::set<std::uint32_t> seen;
-  for (const auto& member : group.members()) {
-    const std::string what = in_profile(profile) + ", group " + std::to_string(group.group_id()) +
-                             ", member " + std::to_string(member.member_id());
-    if (member.weight() < 1) throw invalid(what + ": expected a weight of at least 1");
-    if (member.weight() > 1)
-      throw not_supported(what + ": a group has each member once; expected a weight of 1");
-    if (!seen.insert(member.member_id()).second) throw invalid(what + " is there twice");
-    if (member.watch_kind_case() != p4::v1::ActionProfileGroup::Member::WATCH_KIND_NOT_SET)
-      throw not_supported(what + ": ports are not watched");
-    members.push_back(member.member_id());
-    status.push_back(true);
-  }
-  data[kMember] = std::move(members);
-  data[kStatus] = std::move(status);
+// Those of clients; numbers from it on are those of one-shot sets.
+void check_number(const config::ActionProfile& profile, const char* kind, std::uint32_t number) {
+  if (number != 0 && number < kFirstOneShot) return;
+  throw invalid(in_profile(profile) + ": " + kind + " " + std::to_string(number) +
+                "; expected 1 to " + std::to_string(kFirstOneShot - 1));
 }
 
-void put_group(const config::ActionProfile& profile, const Json& found, p4::v1::Entity& entity) {
+// Entries have either members and groups of clients, or sets of actions.
+void check_no_sets(RunningProgram& program, const config::ActionProfile& profile) {
+  if (program.one_shots().members(profile.preamble().id()) == 0) return;
+  throw invalid(in_profile(profile) +
+                ": entries have one-shot sets of actions; a profile has either those or members "
+                "and groups");
+}
+
+GroupMembers members_of(const config::ActionProfile& profile,
+                        const p4::v1::ActionProfileGroup& group) {
+  GroupMembers members;
+  std::set<std::uint32_t> seen;
+  for (const auto& member : group.members()) {
+    const std::string what =
+        in_group(profile, group) + ", member " + std::to_string(member.member_id());
+    if (!seen.insert(member.member_id()).second) throw invalid(what + " is there twice");
+    members.push_back(group_member(member, what));
+  }
+  return members;
+}
+
+void put_group(RunningProgram& program, const config::ActionProfile& profile, const Json& found,
+               p4::v1::Entity& entity) {
   p4::v1::ActionProfileGroup& group = *entity.mutable_action_profile_group();
   group.set_action_profile_id(profile.preamble().id());
   group.set_group_id(found.at("key").at(kGroup));
-  group.set_max_size(found.at("data").at(kMost));
-  for (const Json& id : found.at("data").at(kMember)) {
+  const Json& data = found.at("data");
+  group.set_max_size(data.at(kMost));
+  const GroupMembers written =
+      program.watched({program.info().selector_of(profile), group.group_id()}).members;
+  for (std::size_t i = 0; i < data.at(kMember).size(); ++i) {
     auto& member = *group.add_members();
-    member.set_member_id(id);
-    member.set_weight(1);
+    member.set_member_id(data.at(kMember)[i]);
+    member.set_weight(data.contains(kWeight) ? data.at(kWeight)[i].get<std::int32_t>() : 1);
+    const auto watching = std::find_if(written.begin(), written.end(), [&](const auto& each) {
+      return each.id == member.member_id();
+    });
+    if (watching != written.end()) put_watch(*watching, member);
   }
 }
 
@@ -99,7 +121,8 @@ SwitchUpdate write_member(RunningProgram& program, Update::Type type,
                           const p4::v1::ActionProfileMember& member) {
   const ProgramInfo& info = program.info();
   const config::ActionProfile& profile = info.profile(member.action_profile_id());
-  if (member.member_id() == 0) throw invalid(in_profile(profile) + ": members are numbered from 1");
+  check_number(profile, "member", member.member_id());
+  if (type == Update::INSERT) check_no_sets(program, profile);
   Json update = {{"table", info.on_switch(profile.preamble())},
                  {"op", operation_of(type)},
                  {"key", {{kMember, member.member_id()}}}};
@@ -116,20 +139,23 @@ SwitchUpdate write_group(RunningProgram& program, Update::Type type,
                          const p4::v1::ActionProfileGroup& group) {
   const ProgramInfo& info = program.info();
   const config::ActionProfile& profile = info.profile(group.action_profile_id());
-  if (group.group_id() == 0) throw invalid(in_profile(profile) + ": groups are numbered from 1");
-  Json update = {{"table", need_selector(info, profile)},
-                 {"op", operation_of(type)},
-                 {"key", {{kGroup, group.group_id()}}}};
-  if (type == Update::DELETE) return {std::move(update)};
+  check_number(profile, "group", group.group_id());
+  const GroupName name{need_selector(info, profile), group.group_id()};
+  Json update = {
+      {"table", name.first}, {"op", operation_of(type)}, {"key", {{kGroup, name.second}}}};
+  if (type == Update::DELETE)
+    return {std::move(update), [&program, name] { program.watch(name, {}); }};
+  if (type == Update::INSERT) check_no_sets(program, profile);
   if (group.max_size() < 1 || group.max_size() > profile.max_group_size()) {
     throw invalid(in_profile(profile) + ": max_size " + std::to_string(group.max_size()) +
                   "; expected 1 to " + std::to_string(profile.max_group_size()));
   }
   if (type == Update::MODIFY) check_same_size(program, update.at("table"), group);
-  Json& data = update["data"];
-  put_members(profile, group, data);
-  if (type == Update::INSERT) data[kMost] = group.max_size();
-  return {std::move(update)};
+  const WatchedGroup members =
+      watched_group(members_of(profile, group), program.link(), in_group(profile, group));
+  update["data"] = group_fields(members);
+  if (type == Update::INSERT) update["data"][kMost] = group.max_size();
+  return {std::move(update), [&program, name, members] { program.watch(name, members); }};
 }
 
 void read_members(RunningProgram& program, const p4::v1::ActionProfileMember& wanted,
@@ -138,7 +164,7 @@ void read_members(RunningProgram& program, const p4::v1::ActionProfileMember& wa
   each_profile(info, wanted.action_profile_id(), [&](const config::ActionProfile& profile) {
     const std::string table = info.on_switch(profile.preamble());
     for (const Json& each : read(program, table, kMember, wanted.member_id())) {
-      if (each.is_null()) continue;
+      if (each.is_null() || each.at("key").at(kMember) >= kFirstOneShot) continue;
       p4::v1::Entity entity;
       p4::v1::ActionProfileMember& member = *entity.mutable_action_profile_member();
       member.set_action_profile_id(profile.preamble().id());
@@ -159,9 +185,9 @@ void read_groups(RunningProgram& program, const p4::v1::ActionProfileGroup& want
     const std::string& table = info.selector_of(profile);
     if (table.empty()) return;
     for (const Json& each : read(program, table, kGroup, wanted.group_id())) {
-      if (each.is_null()) continue;
+      if (each.is_null() || each.at("key").at(kGroup) >= kFirstOneShot) continue;
       p4::v1::Entity entity;
-      put_group(profile, each, entity);
+      put_group(program, profile, each, entity);
       found(std::move(entity));
     }
   });

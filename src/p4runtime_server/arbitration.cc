@@ -97,6 +97,13 @@ bool Arbitration::is_primary(StreamId stream) const {
   return client != clients_.end() && roles_.at(client->second.role).primary == stream;
 }
 
+std::vector<StreamId> Arbitration::primaries() const {
+  std::vector<StreamId> streams;
+  for (const auto& [name, role] : roles_)
+    if (role.primary) streams.push_back(*role.primary);
+  return streams;
+}
+
 Arbitration::Notice Arbitration::notice(StreamId stream, const Client& client) const {
   const Role& role = roles_.at(client.role);
   Update update;

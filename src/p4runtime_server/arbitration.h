@@ -50,6 +50,8 @@ class Arbitration {
   void check_primary(const std::string& role, const p4::v1::Uint128& election_id) const;
 
   bool is_primary(StreamId stream) const;
+  // Of all roles.
+  std::vector<StreamId> primaries() const;
   std::size_t clients() const { return clients_.size(); }
 
  private:

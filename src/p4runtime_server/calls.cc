@@ -1,10 +1,12 @@
 #include "p4runtime_server/calls.h"
 
 #include <algorithm>
+#include <set>
 
 #include "bfrt_server/entry_command.h"
 #include "google/rpc/status.pb.h"
 #include "p4runtime_server/action_profiles.h"
+#include "p4runtime_server/digest_entries.h"
 #include "p4runtime_server/direct_entries.h"
 #include "p4runtime_server/indexed_entries.h"
 #include "p4runtime_server/refusal.h"
@@ -83,15 +85,8 @@ class Batch {
                     "a batch that is all or nothing has at most " +
                         std::to_string(kMostAtomicEntries) + " updates");
     }
-    for (int i = 0; i < request_.updates_size(); ++i) {
-      if (is_alone(request_.updates(i).entity())) {
-        throw not_supported(
-            "a batch that is all or nothing has entries of tables, members and groups of profiles "
-            "alone; send the rest with CONTINUE_ON_ERROR");
-      }
-    }
     try {
-      for (int i = 0; i < request_.updates_size(); ++i) add(i);
+      for (int i = 0; i < request_.updates_size(); ++i) gathered_.push_back({i, once(update(i))});
     } catch (const Refusal& refusal) {  // nothing has been done
       return abort(gathered_.size(), refusal);
     }
@@ -106,12 +101,6 @@ class Batch {
     SwitchUpdate what;
   };
 
-  // What is done by commands of its own rather than in a table_write with others.
-  static bool is_alone(const Entity& entity) {
-    return entity.has_counter_entry() || entity.has_meter_entry() || entity.has_register_entry() ||
-           entity.has_packet_replication_engine_entry() || entity.has_value_set_entry();
-  }
-
   void fail(int number, const Refusal& refusal) {
     statuses_[static_cast<std::size_t>(number)] = refusal.status();
   }
@@ -123,50 +112,62 @@ class Batch {
     statuses_.at(culprit) = refusal.status();
   }
 
-  void add(int number) {
+  SwitchUpdate update(int number) {
     const Update& update = request_.updates(number);
     const Entity& entity = update.entity();
+    const ProgramInfo& info = program_.info();
     switch (entity.entity_case()) {
       case Entity::kTableEntry:
-        return gather(number, write_table_entry(program_, update.type(), entity.table_entry()));
+        return write_table_entry(program_, update.type(), entity.table_entry());
       case Entity::kDirectCounterEntry:
-        return gather(number,
-                      write_direct_counter(program_, update.type(), entity.direct_counter_entry()));
+        return write_direct_counter(program_, update.type(), entity.direct_counter_entry());
       case Entity::kDirectMeterEntry:
-        return gather(number,
-                      write_direct_meter(program_, update.type(), entity.direct_meter_entry()));
+        return write_direct_meter(program_, update.type(), entity.direct_meter_entry());
       case Entity::kActionProfileMember:
-        return gather(number,
-                      write_member(program_, update.type(), entity.action_profile_member()));
+        return write_member(program_, update.type(), entity.action_profile_member());
       case Entity::kActionProfileGroup:
-        return gather(number, write_group(program_, update.type(), entity.action_profile_group()));
+        return write_group(program_, update.type(), entity.action_profile_group());
       case Entity::kCounterEntry:
-        return act(number, [&] { write_counter(program_, update.type(), entity.counter_entry()); });
+        return write_counter(info, update.type(), entity.counter_entry());
       case Entity::kMeterEntry:
-        return act(number, [&] { write_meter(program_, update.type(), entity.meter_entry()); });
+        return write_meter(info, update.type(), entity.meter_entry());
       case Entity::kRegisterEntry:
-        return act(number,
-                   [&] { write_register(program_, update.type(), entity.register_entry()); });
+        return write_register(info, update.type(), entity.register_entry());
       case Entity::kPacketReplicationEngineEntry:
-        return act(number, [&] {
-          write_replication(program_, update.type(), entity.packet_replication_engine_entry());
-        });
+        return write_replication(program_, update.type(), entity.packet_replication_engine_entry());
       case Entity::kValueSetEntry:
-        return act(number,
-                   [&] { write_value_set(program_, update.type(), entity.value_set_entry()); });
+        return write_value_set(info, update.type(), entity.value_set_entry());
+      case Entity::kDigestEntry:
+        return write_digest(program_, update.type(), entity.digest_entry());
       default:
         throw not_here(entity);
     }
   }
 
-  void gather(int number, SwitchUpdate what) { gathered_.push_back({number, std::move(what)}); }
+  // Of those that look at what is there, which is not yet what the batch makes it.
+  SwitchUpdate once(SwitchUpdate update) {
+    if (!update.once.empty() && !seen_.insert(update.once).second) {
+      throw invalid(
+          "a batch that is all or nothing changes this entry twice; expected one update of it");
+    }
+    return update;
+  }
 
-  // After what comes before it.
-  template <typename Act>
-  void act(int number, const Act& run) {
+  // What is several updates of softswitch's is a command, which is done whole or not at all.
+  void add(int number) {
+    // A set of actions asks which members there are.
+    if (request_.updates(number).entity().table_entry().action().has_action_profile_action_set())
+      flush(/*continues=*/true);
+    SwitchUpdate next = update(number);
+    if (!next.update.is_array()) {
+      gathered_.push_back({number, std::move(next)});
+      return;
+    }
     flush(/*continues=*/true);
     try {
-      run();
+      if (!next.update.empty())
+        program_.link().call("table_write", {{"updates", std::move(next.update)}});
+      next.done();
     } catch (const CommandError& error) {
       if (is_lost(error)) throw;
       fail(number, from_switch(bfrt_server::own_words(error)));
@@ -176,10 +177,15 @@ class Batch {
   void flush(bool continues) {
     if (gathered_.empty()) return;
     EntryCommand command;
-    for (std::size_t i = 0; i < gathered_.size(); ++i)
-      command.add(i, std::move(gathered_[i].what.update));
+    for (std::size_t i = 0; i < gathered_.size(); ++i) {
+      Json& update = gathered_[i].what.update;
+      if (!update.is_array()) update = Json::array({std::move(update)});
+      for (Json& each : update) command.add(i, std::move(each));
+    }
     try {
-      const Json result = program_.link().call("table_write", command.take(continues));
+      Json result;
+      if (command.size() != 0)
+        result = program_.link().call("table_write", command.take(continues));
       if (continues) {
         command.read_answer(
             result,
@@ -207,6 +213,7 @@ class Batch {
   const WriteRequest& request_;
   std::vector<grpc::Status> statuses_;
   std::vector<Gathered> gathered_;
+  std::set<std::string> seen_;
 };
 
 void read_entity(RunningProgram& program, const Entity& wanted, const Entities& found) {
@@ -231,6 +238,8 @@ void read_entity(RunningProgram& program, const Entity& wanted, const Entities& 
       return read_replication(program, wanted.packet_replication_engine_entry(), found);
     case Entity::kValueSetEntry:
       return read_value_sets(program, wanted.value_set_entry(), found);
+    case Entity::kDigestEntry:
+      return read_digests(program, wanted.digest_entry(), found);
     default:
       throw not_here(wanted);
   }

@@ -7,6 +7,25 @@ namespace turntable::p4runtime_server {
 using p4::v1::StreamMessageRequest;
 using p4::v1::StreamMessageResponse;
 
+namespace {
+
+StreamMessageResponse stream_error(const StreamMessageRequest& request, const Refusal& refusal) {
+  StreamMessageResponse answer;
+  p4::v1::StreamError& error = *answer.mutable_error();
+  error.set_canonical_code(refusal.code());
+  error.set_message(refusal.what());
+  if (request.has_packet()) {
+    *error.mutable_packet_out()->mutable_packet_out() = request.packet();
+  } else if (request.has_digest_ack()) {
+    *error.mutable_digest_list_ack()->mutable_digest_list_ack() = request.digest_ack();
+  } else {
+    error.mutable_other();
+  }
+  return answer;
+}
+
+}  // namespace
+
 ClientStream::ClientStream(ClientStreams& streams, StreamId id)
     : MessageStream("p4runtime-server: stream " + std::to_string(id) + ": its client"),
       streams_(streams),
@@ -23,21 +42,18 @@ std::optional<grpc::Status> ClientStream::handle(const StreamMessageRequest& req
       return refusal.status();
     }
   }
-  StreamMessageResponse answer;
-  p4::v1::StreamError& error = *answer.mutable_error();
-  error.set_canonical_code(grpc::StatusCode::UNIMPLEMENTED);
-  if (request.has_packet()) {
-    error.mutable_packet_out();
-    error.set_message("packets go through the switch's CPU port, not through this server");
-  } else if (request.has_digest_ack()) {
-    *error.mutable_digest_list_ack()->mutable_digest_list_ack() = request.digest_ack();
-    error.set_message("digests are not served here yet");
-  } else {
-    error.mutable_other();
-    error.set_message("a message of this kind is not known");
+  try {
+    handle_primarys(request);
+  } catch (const Refusal& refusal) {
+    send(stream_error(request, refusal));
   }
-  send(std::move(answer));
   return std::nullopt;
+}
+
+void ClientStream::handle_primarys(const StreamMessageRequest& request) {
+  if (request.has_packet()) return streams_.packet_out(id_, request.packet());
+  if (request.has_digest_ack()) return streams_.digest_ack(id_, request.digest_ack());
+  throw not_supported("a message of this kind is not known");
 }
 
 void ClientStream::closing() {
@@ -87,6 +103,35 @@ void ClientStreams::leave(StreamId id) {
   const std::lock_guard work_lock(working_);
   const std::lock_guard lock(mutex_);
   tell(arbitration_.leave(id));
+}
+
+void ClientStreams::check_primary(StreamId id) const {
+  if (!arbitration_.is_primary(id)) throw denied("this stream's client is not primary");
+}
+
+void ClientStreams::packet_out(StreamId id, const p4::v1::PacketOut& packet) {
+  const std::lock_guard lock(mutex_);
+  check_primary(id);
+  handlers_.packet_out(packet);
+}
+
+void ClientStreams::digest_ack(StreamId id, const p4::v1::DigestListAck& acknowledgement) {
+  const std::lock_guard lock(mutex_);
+  check_primary(id);
+  handlers_.digest_ack(acknowledgement);
+}
+
+bool ClientStreams::has_primary() const {
+  const std::lock_guard lock(mutex_);
+  return !arbitration_.primaries().empty();
+}
+
+void ClientStreams::send_to_primaries(const StreamMessageResponse& message) {
+  const std::lock_guard lock(mutex_);
+  for (const StreamId id : arbitration_.primaries()) {
+    const auto stream = streams_.find(id);
+    if (stream != streams_.end()) stream->second->send(message);
+  }
 }
 
 void ClientStreams::as_primary(const std::string& role, const p4::v1::Uint128& election_id,

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include "bfrt_server/message_stream.h"
 #include "p4/v1/p4runtime.pb.h"
@@ -13,6 +14,12 @@ namespace turntable::p4runtime_server {
 
 class ClientStreams;
 
+// What a primary asks on its stream. Throw Refusal, which is told on the stream.
+struct StreamHandlers {
+  std::function<void(const p4::v1::PacketOut&)> packet_out;
+  std::function<void(const p4::v1::DigestListAck&)> digest_ack;
+};
+
 // One StreamChannel.
 class ClientStream final : public bfrt_server::MessageStream<p4::v1::StreamMessageRequest,
                                                              p4::v1::StreamMessageResponse> {
@@ -21,6 +28,8 @@ class ClientStream final : public bfrt_server::MessageStream<p4::v1::StreamMessa
 
  private:
   std::optional<grpc::Status> handle(const p4::v1::StreamMessageRequest& request) override;
+  // Throws Refusal.
+  void handle_primarys(const p4::v1::StreamMessageRequest& request);
   void closing() override;
   void done() override;
 
@@ -33,6 +42,8 @@ class ClientStreams {
  public:
   using Update = Arbitration::Update;
 
+  explicit ClientStreams(StreamHandlers handlers) : handlers_(std::move(handlers)) {}
+
   ClientStream* open();
   void remove(StreamId id);
   void finish_all(const grpc::Status& status);
@@ -41,6 +52,14 @@ class ClientStreams {
   // Throws Refusal.
   void arbitrate(StreamId id, const Update& asked);
   void leave(StreamId id);
+
+  // Throw Refusal PERMISSION_DENIED where the stream is not a primary's, and what the handler says.
+  // Nobody else becomes primary meanwhile.
+  void packet_out(StreamId id, const p4::v1::PacketOut& packet);
+  void digest_ack(StreamId id, const p4::v1::DigestListAck& acknowledgement);
+
+  bool has_primary() const;
+  void send_to_primaries(const p4::v1::StreamMessageResponse& message);
 
   // Runs `write` for the primary of a role: nobody else becomes primary, reads or writes before it
   // returns. Throws Refusal where the election id is not the primary's.
@@ -51,7 +70,9 @@ class ClientStreams {
 
  private:
   void tell(std::vector<Arbitration::Notice> notices);
+  void check_primary(StreamId id) const;
 
+  const StreamHandlers handlers_;
   std::mutex working_;  // taken before mutex_
   mutable std::mutex mutex_;
   Arbitration arbitration_;

@@ -1,10 +1,9 @@
 #include "p4runtime_server/indexed_entries.h"
 
-#include "common/command_error.h"
-#include "p4runtime_server/bytestring.h"
 #include "p4runtime_server/counter_data.h"
 #include "p4runtime_server/meter_data.h"
 #include "p4runtime_server/refusal.h"
+#include "p4runtime_server/typed_data.h"
 
 namespace turntable::p4runtime_server {
 namespace {
@@ -48,63 +47,15 @@ std::string name_of(const config::Register& cells) {
   return "register " + cells.preamble().name();
 }
 
-NumberType number_type(const config::P4Info& info, const config::P4DataTypeSpec& type) {
-  const config::P4TypeInfo& named = info.type_info();
-  if (type.has_bitstring()) {
-    const config::P4BitstringLikeTypeSpec& bits = type.bitstring();
-    return bits.has_int_() ? NumberType{bits.int_().bitwidth(), true}
-                           : NumberType{bits.bit().bitwidth()};
-  }
-  if (type.has_new_type())
-    return number_type(info, named.new_types().at(type.new_type().name()).original_type());
-  if (type.has_serializable_enum()) {
-    const auto& described = named.serializable_enums().at(type.serializable_enum().name());
-    return {described.underlying_type().bitwidth()};
-  }
-  return {1};  // a bool
-}
-
-// The types of a cell's one or two values.
-std::vector<NumberType> types_of(const config::P4Info& info, const config::Register& cells) {
-  const config::P4DataTypeSpec& type = cells.type_spec();
-  if (!type.has_struct_()) return {number_type(info, type)};
-  std::vector<NumberType> types;
-  for (const auto& member : info.type_info().structs().at(type.struct_().name()).members())
-    types.push_back(number_type(info, member.type_spec()));
-  return types;
-}
-
-p4::v1::P4Data data_of(const Json& value, const std::vector<NumberType>& types) {
-  p4::v1::P4Data data;
-  if (types.size() == 1) {
-    data.set_bitstring(bytestring_of(value, types[0]));
-    return data;
-  }
-  for (std::size_t i = 0; i < types.size(); ++i)
-    data.mutable_struct_()->add_members()->set_bitstring(bytestring_of(value.at(i), types[i]));
-  return data;
-}
-
-Json value_in(const p4::v1::P4Data& data, const std::vector<NumberType>& types,
-              const std::string& what) {
-  if (types.size() == 1) {
-    if (!data.has_bitstring()) throw invalid(what + ": expected a bitstring");
-    return value_of(data.bitstring(), types[0], what);
-  }
-  if (!data.has_struct_() || data.struct_().members_size() != static_cast<int>(types.size()))
-    throw invalid(what + ": expected a struct of " + std::to_string(types.size()));
-  Json values = Json::array();
-  for (std::size_t i = 0; i < types.size(); ++i) {
-    const std::string& bytes = data.struct_().members(static_cast<int>(i)).bitstring();
-    values.push_back(value_of(bytes, types[i], what));
-  }
-  return values;
+// All cells, or those of an index that is added.
+Json modify(const ProgramInfo& info, const config::Preamble& preamble) {
+  return {{"table", info.on_switch(preamble)}, {"op", "modify"}};
 }
 
 void read_register(RunningProgram& program, const config::Register& cells,
                    const p4::v1::RegisterEntry& wanted, const Entities& found) {
   const ProgramInfo& info = program.info();
-  const std::vector<NumberType> types = types_of(info.document(), cells);
+  const std::vector<NumberType> types = types_of(info.document(), cells.type_spec());
   Json command = {{"table", info.on_switch(cells.preamble())}};
   std::int64_t index = 0;
   if (wanted.has_index()) {
@@ -165,44 +116,41 @@ void read_meter(RunningProgram& program, const config::Meter& meter,
 
 }  // namespace
 
-void write_counter(RunningProgram& program, Update::Type type, const p4::v1::CounterEntry& entry) {
-  const ProgramInfo& info = program.info();
+SwitchUpdate write_counter(const ProgramInfo& info, Update::Type type,
+                           const p4::v1::CounterEntry& entry) {
   const config::Counter& counter = info.counter(entry.counter_id());
   check_modify(type, name_of(counter));
-  const auto [first, end] = cells_of(entry, counter.size(), name_of(counter));
-  if (!entry.has_data()) return;  // as they are
-  Json data = Json::object();
-  put_counter_data(counter.spec(), entry.data(), data);
-  for (std::int64_t index = first; index < end; ++index) {
-    program.link().call(
-        "counter_write",
-        {{"table", info.on_switch(counter.preamble())}, {"index", index}, {"data", data}});
-  }
+  Json update = modify(info, counter.preamble());
+  if (entry.has_index())
+    update["index"] = index_of(entry.index(), counter.size(), name_of(counter));
+  if (!entry.has_data()) return {Json::array()};  // as they are
+  put_counter_data(counter.spec(), entry.data(), update["data"]);
+  return {std::move(update)};
 }
 
-void write_meter(RunningProgram& program, Update::Type type, const p4::v1::MeterEntry& entry) {
-  const ProgramInfo& info = program.info();
+SwitchUpdate write_meter(const ProgramInfo& info, Update::Type type,
+                         const p4::v1::MeterEntry& entry) {
   const config::Meter& meter = info.meter(entry.meter_id());
   check_modify(type, name_of(meter));
   refuse_color_counters(entry.has_counter_data());
-  Json command = {{"table", info.on_switch(meter.preamble())}};
-  if (entry.has_index()) command["index"] = index_of(entry.index(), meter.size(), name_of(meter));
+  Json update = modify(info, meter.preamble());
+  if (entry.has_index()) update["index"] = index_of(entry.index(), meter.size(), name_of(meter));
   const auto* config = entry.has_config() ? &entry.config() : nullptr;
-  command["data"] = meter_fields(meter.spec(), config, name_of(meter));
-  program.link().call("meter_write", command);
+  update["data"] = meter_fields(meter.spec(), config, name_of(meter));
+  return {std::move(update)};
 }
 
-void write_register(RunningProgram& program, Update::Type type,
-                    const p4::v1::RegisterEntry& entry) {
-  const ProgramInfo& info = program.info();
+SwitchUpdate write_register(const ProgramInfo& info, Update::Type type,
+                            const p4::v1::RegisterEntry& entry) {
   const config::Register& cells = info.register_of(entry.register_id());
   check_modify(type, name_of(cells));
   const auto [first, end] = cells_of(entry, cells.size(), name_of(cells));
-  const Json value = value_in(entry.data(), types_of(info.document(), cells), name_of(cells));
-  const Json::array_t values(static_cast<std::size_t>(end - first), value);
-  program.link().call(
-      "register_write",
-      {{"table", info.on_switch(cells.preamble())}, {"first", first}, {"values", values}});
+  const Json value =
+      value_in(entry.data(), types_of(info.document(), cells.type_spec()), name_of(cells));
+  Json update = modify(info, cells.preamble());
+  update["first"] = first;
+  update["values"] = Json::array_t(static_cast<std::size_t>(end - first), value);
+  return {std::move(update)};
 }
 
 void read_counters(RunningProgram& program, const p4::v1::CounterEntry& wanted,

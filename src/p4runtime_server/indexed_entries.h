@@ -5,13 +5,13 @@
 
 namespace turntable::p4runtime_server {
 
-// Throw Refusal and CommandError.
-void write_counter(RunningProgram& program, p4::v1::Update::Type type,
-                   const p4::v1::CounterEntry& entry);
-void write_meter(RunningProgram& program, p4::v1::Update::Type type,
-                 const p4::v1::MeterEntry& entry);
-void write_register(RunningProgram& program, p4::v1::Update::Type type,
-                    const p4::v1::RegisterEntry& entry);
+// Throw Refusal.
+SwitchUpdate write_counter(const ProgramInfo& info, p4::v1::Update::Type type,
+                           const p4::v1::CounterEntry& entry);
+SwitchUpdate write_meter(const ProgramInfo& info, p4::v1::Update::Type type,
+                         const p4::v1::MeterEntry& entry);
+SwitchUpdate write_register(const ProgramInfo& info, p4::v1::Update::Type type,
+                            const p4::v1::RegisterEntry& entry);
 
 void read_counters(RunningProgram& program, const p4::v1::CounterEntry& wanted,
                    const Entities& found);

@@ -1,8 +1,10 @@
 // p4runtime-server: P4Runtime's service beside softswitch; docs/p4runtime.md.
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "bfrt_server/listen_address.h"
 #include "bfrt_server/serve.h"
+#include "bfrt_server/tls.h"
 #include "common/program_options.h"
 #include "common/run_main.h"
 #include "node/control_server.h"
@@ -19,13 +21,21 @@ struct Options {
   std::string address = "127.0.0.1";
   std::uint16_t port = 9559;
   std::string switch_name = "softswitch";
+  std::string cpu_interface;
+  std::filesystem::path programs;
+  bfrt_server::TlsFiles tls;
 };
 
 // Runs until `shutdown` or a signal. Returns the exit status.
 int run(const Options& options) {
   node::ControlServer control(options.directory, options.name);
   const std::string listen = bfrt_server::listen_address(options.address, options.port);
-  Service service({options.directory, options.switch_name});
+  bfrt_server::check_who_may_reach(options.address, options.tls);
+  const auto credentials = bfrt_server::server_credentials(options.tls);
+  Service service(
+      {options.directory, options.switch_name},
+      options.cpu_interface.empty() ? std::nullopt : std::optional(options.cpu_interface),
+      options.programs);
   bfrt_server::serve(
       control, service,
       {.address = options.address,
@@ -35,7 +45,8 @@ int run(const Options& options) {
        .end_streams =
            [&] {
              service.end_streams({grpc::StatusCode::UNAVAILABLE, "p4runtime-server ends"});
-           }});
+           },
+       .credentials = credentials});
   return 0;
 }
 
@@ -47,9 +58,17 @@ int run_program(int argc, char** argv) {
   app.option("--switch", options.switch_name, "Node name of softswitch, in the same directory")
       .shows_default();
   app.option("--address", options.address,
-             "Where to listen: loopback, or the control network. There is no authentication")
+             "Where to listen: loopback or, with --tls-…, the control network")
       .shows_default();
   app.option("--port", options.port, "TCP port; 0: any that is free").shows_default();
+  app.option("--cpu-interface", options.cpu_interface,
+             "Interface at the other end of the switch's CPU port, for packet-in and packet-out");
+  app.option("--programs", options.programs,
+             "Directory of programs that clients may set: NAME.so and NAME.p4info.txtpb");
+  app.option("--tls-certificate", options.tls.certificate, "PEM file: the server's certificate");
+  app.option("--tls-key", options.tls.key, "PEM file: its key");
+  app.option("--tls-client-ca", options.tls.client_ca,
+             "PEM file: the authority whose clients are let in; the others are not");
   if (const auto status = app.parse(argc, argv)) return *status;
   return run(options);
 }

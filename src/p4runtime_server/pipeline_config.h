@@ -1,17 +1,46 @@
-// The program as P4Runtime's forwarding-pipeline configuration. softswitch runs one program from
-// its start to its end: a client may ask whether it is the one that it wants, and have it begin
-// anew.
+// The program as P4Runtime's forwarding-pipeline configuration. Its device config names the program
+// by its hash (registered_programs.h), or is empty: the one that runs.
 #pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
 
 #include "p4/v1/p4runtime.pb.h"
 #include "p4runtime_server/running_program.h"
 
 namespace turntable::p4runtime_server {
 
-// Throws Refusal: INVALID_ARGUMENT no configuration, or that of another program; UNIMPLEMENTED what
-// softswitch cannot do.
-void set_pipeline_config(RunningProgram& program,
-                         const p4::v1::SetForwardingPipelineConfigRequest& request);
+// What clients set. For whom ClientStreams lets write alone.
+class PipelineConfig {
+ public:
+  using Request = p4::v1::SetForwardingPipelineConfigRequest;
+  // Makes what this server knows of the program anew: softswitch runs another.
+  using Replace = std::function<std::shared_ptr<RunningProgram>()>;
+
+  // `programs`: the directory of registered programs; empty: there are none.
+  explicit PipelineConfig(std::filesystem::path programs) : programs_(std::move(programs)) {}
+
+  // Throws Refusal: INVALID_ARGUMENT no configuration, one of no known program, or one whose P4Info
+  // is not that of its program; NOT_FOUND there is nothing to commit.
+  void set(RunningProgram& program, const Request& request, const Replace& replace);
+
+  // Throws Refusal UNIMPLEMENTED between VERIFY_AND_SAVE and COMMIT: entries of a program that does
+  // not run yet are not kept.
+  void check_committed() const;
+  void forget() { saved_.reset(); }
+
+ private:
+  // The library of another program; nothing: the one that runs is meant.
+  std::optional<std::filesystem::path> verify(const RunningProgram& program,
+                                              const Request& request) const;
+  void commit(RunningProgram& program, const Request& request, const Replace& replace);
+  void reconcile(RunningProgram& program, const Request& request);
+
+  std::filesystem::path programs_;
+  std::optional<Request> saved_;
+};
 
 void get_pipeline_config(const RunningProgram& program,
                          const p4::v1::GetForwardingPipelineConfigRequest& request,

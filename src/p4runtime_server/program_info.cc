@@ -47,6 +47,9 @@ ProgramInfo::ProgramInfo(const std::string& text, std::string pipe,
   put_ids(document_.meters(), meters_);
   put_ids(document_.registers(), registers_);
   put_ids(document_.value_sets(), value_sets_);
+  put_ids(document_.digests(), digests_);
+  for (const config::Digest& digest : document_.digests())
+    digests_by_name_[on_switch(digest.preamble())] = &digest;
   put_tables(document_.direct_counters(), direct_counters_);
   put_tables(document_.direct_meters(), direct_meters_);
   for (const config::Action& action : document_.actions())
@@ -86,6 +89,15 @@ const config::Action& ProgramInfo::action(const std::string& name) const {
   if (found == actions_by_name_.end())
     throw not_found("the program has no action \"" + name + "\"");
   return *found->second;
+}
+
+const config::Digest& ProgramInfo::digest(std::uint32_t id) const {
+  return find(digests_, id, "digest");
+}
+
+const config::Digest* ProgramInfo::digest(const std::string& on_switch) const {
+  const auto found = digests_by_name_.find(on_switch);
+  return found == digests_by_name_.end() ? nullptr : found->second;
 }
 
 const config::DirectCounter* ProgramInfo::direct_counter(const config::Table& table) const {

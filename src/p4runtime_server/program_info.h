@@ -34,6 +34,9 @@ class ProgramInfo {
   const config::ValueSet& value_set(std::uint32_t id) const;
 
   const config::Action& action(const std::string& name) const;
+  const config::Digest& digest(std::uint32_t id) const;
+  // By softswitch's name. nullptr: there is none.
+  const config::Digest* digest(const std::string& on_switch) const;
 
   // That of a table's entries. nullptr: they have none.
   const config::DirectCounter* direct_counter(const config::Table& table) const;
@@ -60,7 +63,9 @@ class ProgramInfo {
   std::map<std::uint32_t, const config::DirectMeter*> direct_meters_;
   std::map<std::uint32_t, const config::Register*> registers_;
   std::map<std::uint32_t, const config::ValueSet*> value_sets_;
-  std::map<std::string, std::string> selectors_;  // softswitch's names
+  std::map<std::uint32_t, const config::Digest*> digests_;
+  std::map<std::string, const config::Digest*> digests_by_name_;  // softswitch's
+  std::map<std::string, std::string> selectors_;                  // softswitch's names
 };
 
 }  // namespace turntable::p4runtime_server

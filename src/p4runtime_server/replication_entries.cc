@@ -29,11 +29,6 @@ std::uint32_t group_of_session(std::uint32_t session) {
   return kLastGroup + 1 + session;
 }
 
-// All of an entry at once: packets see it as it was, or as it will be.
-void write_at_once(RunningProgram& program, const Json& updates) {
-  program.link().call("table_write", {{"updates", updates}});
-}
-
 std::string name_of(const MulticastGroupEntry& entry) {
   PacketReplicationEngineEntry named;
   named.mutable_multicast_group_entry()->set_multicast_group_id(entry.multicast_group_id());
@@ -46,8 +41,14 @@ std::string name_of(const CloneSessionEntry& entry) {
   return named.SerializeAsString();
 }
 
-void write_multicast_group(RunningProgram& program, Update::Type type,
-                           const MulticastGroupEntry& entry) {
+// Packets see the entry as it was, or as it will be. `name`: what its notes are found by.
+SwitchUpdate with_notes(RunningProgram& program, Json updates, const std::string& name,
+                        const EntryNotes& notes) {
+  return {std::move(updates), [&program, name, notes] { program.note(name, notes); }, name};
+}
+
+SwitchUpdate write_multicast_group(RunningProgram& program, Update::Type type,
+                                   const MulticastGroupEntry& entry) {
   const std::uint32_t group = entry.multicast_group_id();
   const std::string what = "multicast group " + std::to_string(group);
   const char* operation = operation_of(type);
@@ -64,8 +65,7 @@ void write_multicast_group(RunningProgram& program, Update::Type type,
   updates.push_back(group_update(operation, group, ports));
   put_nodes(group, ports, updates);
   if (type != Update::INSERT) remove_other_nodes(program, group, ports, updates);
-  write_at_once(program, updates);
-  program.note(name_of(entry), notes);
+  return with_notes(program, std::move(updates), name_of(entry), notes);
 }
 
 Json session_update(const char* operation, const CloneSessionEntry& entry,
@@ -94,7 +94,7 @@ Json session_update(const char* operation, const CloneSessionEntry& entry,
             {"$max_pkt_len", length == 0 ? kWholePackets : length}}}};
 }
 
-void delete_session(RunningProgram& program, std::uint32_t session) {
+Json session_removal(RunningProgram& program, std::uint32_t session) {
   const std::uint32_t group = group_of_session(session);
   Json updates = Json::array();
   updates.push_back({{"table", kSessions}, {"op", "delete"}, {"key", {{kSessionId, session}}}});
@@ -102,31 +102,28 @@ void delete_session(RunningProgram& program, std::uint32_t session) {
   updates.push_back(group_update("upsert", group, {}));
   updates.push_back(group_update("delete", group, {}));
   remove_other_nodes(program, group, {}, updates);
-  write_at_once(program, updates);
+  return updates;
 }
 
-void write_clone_session(RunningProgram& program, Update::Type type,
-                         const CloneSessionEntry& entry) {
+SwitchUpdate write_clone_session(RunningProgram& program, Update::Type type,
+                                 const CloneSessionEntry& entry) {
   const std::uint32_t session = entry.session_id();
   const std::string what = "clone session " + std::to_string(session);
   const char* operation = operation_of(type);
   if (session == 0 || session > kLastSession)
     throw invalid(what + "; expected 1 to " + std::to_string(kLastSession));
+  if (type == Update::DELETE)
+    return with_notes(program, session_removal(program, session), name_of(entry), {});
+  const std::uint32_t group = group_of_session(session);
+  const PortsByInstance ports = ports_of(entry.replicas(), what);
+  Json updates = Json::array();
+  updates.push_back(session_update(operation, entry, what));
+  updates.push_back(group_update("upsert", group, ports));
+  put_nodes(group, ports, updates);
+  remove_other_nodes(program, group, ports, updates);
   EntryNotes notes;
-  if (type == Update::DELETE) {
-    delete_session(program, session);
-  } else {
-    const std::uint32_t group = group_of_session(session);
-    const PortsByInstance ports = ports_of(entry.replicas(), what);
-    Json updates = Json::array();
-    updates.push_back(session_update(operation, entry, what));
-    updates.push_back(group_update("upsert", group, ports));
-    put_nodes(group, ports, updates);
-    remove_other_nodes(program, group, ports, updates);
-    write_at_once(program, updates);
-    notes.says_egress_port = says_egress_port(entry.replicas());
-  }
-  program.note(name_of(entry), notes);
+  notes.says_egress_port = says_egress_port(entry.replicas());
+  return with_notes(program, std::move(updates), name_of(entry), notes);
 }
 
 void read_multicast_groups(RunningProgram& program, const MulticastGroupEntry& wanted,
@@ -183,8 +180,8 @@ Refusal no_kind() {
 
 }  // namespace
 
-void write_replication(RunningProgram& program, Update::Type type,
-                       const PacketReplicationEngineEntry& entry) {
+SwitchUpdate write_replication(RunningProgram& program, Update::Type type,
+                               const PacketReplicationEngineEntry& entry) {
   switch (entry.type_case()) {
     case PacketReplicationEngineEntry::kMulticastGroupEntry:
       return write_multicast_group(program, type, entry.multicast_group_entry());
@@ -211,7 +208,7 @@ void clear_replication(RunningProgram& program) {
   Json updates = Json::array();
   clear_groups(updates);
   updates.push_back({{"table", kSessions}, {"op", "clear"}});
-  write_at_once(program, updates);
+  program.link().call("table_write", {{"updates", updates}});
 }
 
 }  // namespace turntable::p4runtime_server

@@ -5,9 +5,9 @@
 
 namespace turntable::p4runtime_server {
 
-// Throws Refusal and CommandError.
-void write_replication(RunningProgram& program, p4::v1::Update::Type type,
-                       const p4::v1::PacketReplicationEngineEntry& entry);
+// Throws Refusal, and CommandError where softswitch does not say what is there.
+SwitchUpdate write_replication(RunningProgram& program, p4::v1::Update::Type type,
+                               const p4::v1::PacketReplicationEngineEntry& entry);
 
 void read_replication(RunningProgram& program, const p4::v1::PacketReplicationEngineEntry& wanted,
                       const Entities& found);

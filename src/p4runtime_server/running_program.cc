@@ -1,6 +1,9 @@
 #include "p4runtime_server/running_program.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+
+#include "p4runtime_server/registered_programs.h"
 
 namespace turntable::p4runtime_server {
 namespace {
@@ -39,6 +42,8 @@ ProgramInfo info_of(bfrt_server::SwitchLink& link) {
 RunningProgram::RunningProgram(const SwitchAddress& address)
     : link_(address.directory, address.name),
       name_(link_.call("info", Json::object()).at("program")),
+      library_hash_(
+          sha256_of_file(link_.call("info", Json::object()).at("library").get<std::string>())),
       info_(info_of(link_)) {}
 
 void RunningProgram::note(const std::string& entry, EntryNotes notes) {
@@ -51,8 +56,31 @@ void RunningProgram::note(const std::string& entry, EntryNotes notes) {
 }
 
 void RunningProgram::forget_all() {
+  one_shots().clear();
+  watched_.clear();
+  digests_.clear();
   const std::lock_guard lock(mutex_);
   notes_.clear();
+}
+
+ActionSets& RunningProgram::one_shots() {
+  if (!one_shots_) one_shots_.emplace(info_, link_);
+  return *one_shots_;
+}
+
+void RunningProgram::watch(const GroupName& name, WatchedGroup group) {
+  const bool watches = std::any_of(group.members.begin(), group.members.end(),
+                                   [](const GroupMember& member) { return member.port; });
+  if (watches) {
+    watched_[name] = std::move(group);
+  } else {
+    watched_.erase(name);
+  }
+}
+
+WatchedGroup RunningProgram::watched(const GroupName& name) const {
+  const auto found = watched_.find(name);
+  return found == watched_.end() ? WatchedGroup{} : found->second;
 }
 
 EntryNotes RunningProgram::notes(const std::string& entry) const {

@@ -8,8 +8,12 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "bfrt_server/switch_link.h"
+#include "p4runtime_server/action_sets.h"
+#include "p4runtime_server/digest_lists.h"
+#include "p4runtime_server/group_members.h"
 #include "p4runtime_server/program_info.h"
 
 namespace turntable::p4runtime_server {
@@ -28,7 +32,9 @@ struct EntryNotes {
   bool empty() const { return metadata.empty() && controller_metadata == 0 && !says_egress_port; }
 };
 
-// Thread-safe.
+using GroupName = std::pair<std::string, std::uint32_t>;
+
+// Thread-safe, but for what says otherwise.
 class RunningProgram {
  public:
   // Throws CommandError where softswitch does not answer, std::runtime_error where its P4Info is
@@ -37,6 +43,8 @@ class RunningProgram {
 
   const std::string& name() const { return name_; }
   const ProgramInfo& info() const { return info_; }
+  // Of its library: SHA-256 in hexadecimal; empty where this server cannot read it.
+  const std::string& library_hash() const { return library_hash_; }
   bfrt_server::SwitchLink& link() { return link_; }
 
   // `entry`: what names it, in one text; of a table's: table, key and priority.
@@ -45,6 +53,17 @@ class RunningProgram {
   void forget_all();
   EntryNotes notes(const std::string& entry) const;
 
+  // Sets of actions, and groups of which a member may watch a port. Only for whom ClientStreams
+  // lets write or read alone. Throws CommandError the first time, where softswitch does not answer.
+  ActionSets& one_shots();
+  // By selector, as softswitch names it, and number. Only those are kept of which a member watches
+  // a port.
+  void watch(const GroupName& name, WatchedGroup group);
+  WatchedGroup watched(const GroupName& name) const;
+  const std::map<GroupName, WatchedGroup>& watched() const { return watched_; }
+
+  DigestLists& digests() { return digests_; }
+
   // The configuration that a client has set; nothing: the program was there before.
   void set_cookie(std::optional<std::uint64_t> cookie);
   std::optional<std::uint64_t> cookie() const;
@@ -52,9 +71,13 @@ class RunningProgram {
  private:
   bfrt_server::SwitchLink link_;
   std::string name_;
+  std::string library_hash_;
   ProgramInfo info_;
   mutable std::mutex mutex_;
   std::map<std::string, EntryNotes> notes_;
+  std::optional<ActionSets> one_shots_;
+  std::map<GroupName, WatchedGroup> watched_;
+  DigestLists digests_;
   std::optional<std::uint64_t> cookie_;
 };
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "p4runtime_server/calls.h"
+#include "p4runtime_server/controller_headers.h"
 #include "p4runtime_server/pipeline_config.h"
 #include "p4runtime_server/refusal.h"
 
@@ -35,21 +36,68 @@ void check_device(std::uint64_t id) {
 
 }  // namespace
 
-Service::Service(const SwitchAddress& address)
+Service::Service(const SwitchAddress& address, const std::optional<std::string>& cpu_interface,
+                 std::filesystem::path programs)
     : address_(address),
+      streams_(stream_handlers()),
+      pipeline_config_(std::move(programs)),
+      notifications_(streams_, [this] { return current_or_null(); }),
       follower_(address.directory, address.name,
                 {[this] { appeared(); }, [this] { ended(); },
                  [this](const std::string& why) {
                    std::fprintf(stderr, "p4runtime-server: no switch: %s\n", why.c_str());
                    const std::lock_guard lock(mutex_);
                    why_not_ = why;
-                 }}) {}
+                 }}) {
+  if (cpu_interface)
+    cpu_port_.emplace(*cpu_interface, [this](std::string_view frame) { packet_in(frame); });
+}
+
+StreamHandlers Service::stream_handlers() {
+  return {[this](const p4::v1::PacketOut& packet) {
+            if (!cpu_port_) {
+              throw not_supported(
+                  "the switch's CPU port is not known; start p4runtime-server with "
+                  "--cpu-interface");
+            }
+            cpu_port_->send(frame_of(current()->info().document(), packet));
+          },
+          [this](const p4::v1::DigestListAck& acknowledgement) {
+            const auto program = current();
+            try {
+              program->info().digest(acknowledgement.digest_id());
+            } catch (const Refusal& refusal) {
+              throw invalid(refusal.what());
+            }
+            program->digests().acknowledge(acknowledgement);
+          }};
+}
+
+void Service::packet_in(std::string_view frame) {
+  const auto program = current_or_null();
+  if (program == nullptr) return;
+  p4::v1::StreamMessageResponse message;
+  try {
+    *message.mutable_packet() = packet_of(program->info().document(), frame);
+  } catch (const Refusal&) {  // nothing of the program's
+    return;
+  }
+  streams_.send_to_primaries(message);
+}
 
 void Service::appeared() {
+  streams_.alone([&] {
+    pipeline_config_.forget();
+    take_program();
+  });
+}
+
+std::shared_ptr<RunningProgram> Service::take_program() {
   auto running = std::make_shared<RunningProgram>(address_);
   std::fprintf(stderr, "p4runtime-server: serves program %s\n", running->name().c_str());
   const std::lock_guard lock(mutex_);
-  current_ = std::move(running);
+  current_ = running;
+  return running;
 }
 
 void Service::ended() {
@@ -69,12 +117,15 @@ std::shared_ptr<RunningProgram> Service::current() const {
                 "the switch behind this server does not run: " + why_not_);
 }
 
+std::shared_ptr<RunningProgram> Service::current_or_null() const {
+  const std::lock_guard lock(mutex_);
+  return current_;
+}
+
 nlohmann::json Service::stats() const {
+  const auto running = current_or_null();
   nlohmann::json program;
-  try {
-    program = current()->name();
-  } catch (const Refusal&) {  // none
-  }
+  if (running != nullptr) program = running->name();
   return {{"program", program}, {"clients", streams_.clients()}};
 }
 
@@ -82,8 +133,11 @@ grpc::Status Service::Write(Context*, const p4::v1::WriteRequest* request, p4::v
   return status_of([&] {
     check_device(request->device_id());
     grpc::Status status;
-    streams_.as_primary(request->role(), request->election_id(),
-                        [&] { status = write(*current(), *request); });
+    streams_.as_primary(request->role(), request->election_id(), [&] {
+      pipeline_config_.check_committed();
+      status = write(*current(), *request);
+    });
+    notifications_.wake();
     return status;
   });
 }
@@ -93,7 +147,10 @@ grpc::Status Service::Read(Context*, const p4::v1::ReadRequest* request,
   return status_of([&] {
     check_device(request->device_id());
     ReadAnswer answer;
-    streams_.alone([&] { answer = read(*current(), *request); });
+    streams_.alone([&] {
+      pipeline_config_.check_committed();
+      answer = read(*current(), *request);
+    });
     for (const p4::v1::ReadResponse& response : answer.messages) writer->Write(response);
     return answer.status;
   });
@@ -104,8 +161,9 @@ grpc::Status Service::SetForwardingPipelineConfig(
     p4::v1::SetForwardingPipelineConfigResponse*) {
   return status_of([&] {
     check_device(request->device_id());
-    streams_.as_primary(request->role(), request->election_id(),
-                        [&] { set_pipeline_config(*current(), *request); });
+    streams_.as_primary(request->role(), request->election_id(), [&] {
+      pipeline_config_.set(*current(), *request, [this] { return take_program(); });
+    });
     return grpc::Status::OK;
   });
 }

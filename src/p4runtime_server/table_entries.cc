@@ -5,6 +5,8 @@
 #include "p4runtime_server/direct_resources.h"
 #include "p4runtime_server/entry_values.h"
 #include "p4runtime_server/meter_data.h"
+#include "p4runtime_server/one_shot_entries.h"
+#include "p4runtime_server/operation.h"
 #include "p4runtime_server/profile_fields.h"
 #include "p4runtime_server/refusal.h"
 
@@ -46,6 +48,16 @@ const config::ActionRef& allowed_action(const config::Table& table, std::uint32_
   return *reference;
 }
 
+// Those of sets are not for clients to name.
+void check_client_number(const config::Table& table, const char* kind, std::uint32_t number) {
+  if (number < kFirstOneShot) return;
+  throw not_found(in(table) + ": its action profile has no " + kind + " " + std::to_string(number));
+}
+
+bool has_selector(const ProgramInfo& info, const config::Table& table) {
+  return table.implementation_id() != 0 && info.profile(table.implementation_id()).with_selector();
+}
+
 // "action" and "data".
 void put_action_into(const ProgramInfo& info, const config::Table& table,
                      const p4::v1::TableAction& given, config::ActionRef::Scope forbidden,
@@ -59,22 +71,31 @@ void put_action_into(const ProgramInfo& info, const config::Table& table,
     update["data"] = data_of(action, given.action());
     return;
   }
-  const bool has_selector = info.profile(table.implementation_id()).with_selector();
+  const bool has_groups = has_selector(info, table);
   switch (given.type_case()) {
     case p4::v1::TableAction::kActionProfileMemberId:
+      check_client_number(table, "member", given.action_profile_member_id());
       update["data"] = {{kMember, given.action_profile_member_id()}};
       return;
     case p4::v1::TableAction::kActionProfileGroupId:
-      if (!has_selector) break;
+      if (!has_groups) break;
+      check_client_number(table, "group", given.action_profile_group_id());
       update["data"] = {{kGroup, given.action_profile_group_id()}};
       return;
-    case p4::v1::TableAction::kActionProfileActionSet:
-      throw not_supported(in(table) + ": one-shot programming; write members and a group");
     default:
       break;
   }
-  throw invalid(in(table) + ": its entries name a member" + (has_selector ? " or a group" : "") +
-                " of its action profile");
+  throw invalid(in(table) + ": its entries name a member" +
+                (has_groups ? " or a group of its action profile, or have a set of actions"
+                            : " of its action profile"));
+}
+
+SwitchUpdate also(SwitchUpdate update, std::function<void()> remember) {
+  update.done = [first = std::move(update.done), remember = std::move(remember)] {
+    first();
+    remember();
+  };
+  return update;
 }
 
 // The member or group that an entry names now. Throws Refusal NOT_FOUND.
@@ -134,12 +155,15 @@ bool is_wanted(const TableEntry& wanted, const TableEntry& found) {
          wanted.action().action().action_id() == found.action().action().action_id();
 }
 
+// `set`: what the client has written, if it is a set of actions.
 void put_found_action(const ProgramInfo& info, const config::Table& table, const Json& found,
-                      TableEntry& entry) {
+                      const ActionSet* set, TableEntry& entry) {
   const Json& data = found.at("data");
   if (table.implementation_id() == 0) {
     const config::Action& action = info.action(found.at("action").get<std::string>());
     put_action(action, data, *entry.mutable_action()->mutable_action());
+  } else if (set != nullptr) {
+    *entry.mutable_action()->mutable_action_profile_action_set() = set->written;
   } else if (data.contains(kGroup)) {
     entry.mutable_action()->set_action_profile_group_id(data.at(kGroup));
   } else {
@@ -156,8 +180,11 @@ void read_table(RunningProgram& program, const config::Table& table, const Table
     entry.set_is_default_action(is_default);
     if (!is_default) put_key(table, found.at("key"), entry);
     if (found.contains("priority")) entry.set_priority(client_priority(found.at("priority")));
-    const EntryNotes notes = program.notes(entry.SerializeAsString());
-    put_found_action(info, table, found, entry);
+    const std::string name = entry.SerializeAsString();
+    const EntryNotes notes = program.notes(name);
+    const bool may_have_set = !is_default && has_selector(info, table);
+    put_found_action(info, table, found, may_have_set ? program.one_shots().find(name) : nullptr,
+                     entry);
     entry.set_metadata(notes.metadata);
     entry.set_controller_metadata(notes.controller_metadata);
     entry.set_is_const(!is_default && table.is_const_table());
@@ -195,19 +222,33 @@ SwitchUpdate write_table_entry(RunningProgram& program, Update::Type type,
   const std::string place = identity(table, entry);
   if (table.is_const_table() && !writes_direct_alone(info, table, type, entry))
     throw denied(in(table) + ": its entries are constants of the program");
+  update["op"] = operation_of(type);
+  const std::string set_name = has_selector(info, table) ? place : "";
+  const ActionSet* set = set_name.empty() ? nullptr : program.one_shots().find(place);
   if (type == Update::DELETE) {
-    update["op"] = "delete";
-    return {std::move(update), [&program, place] { program.forget(place); }};
+    SwitchUpdate deletion{std::move(update)};
+    if (set != nullptr)
+      deletion = delete_action_set(program, table, *set, std::move(deletion.update), place);
+    deletion.once = set_name;
+    return also(std::move(deletion), [&program, place] { program.forget(place); });
   }
-  update["op"] = type == Update::INSERT ? "insert" : "modify";
-  if (type == Update::MODIFY && !entry.has_action()) {
-    if (table.implementation_id() != 0) update["data"] = named_by(program, update);
+  SwitchUpdate written;
+  if (entry.action().has_action_profile_action_set() && has_selector(info, table)) {
+    put_direct(info, table, entry, update);
+    written = write_action_set(program, table, entry.action().action_profile_action_set(),
+                               std::move(update), place);
   } else {
-    put_action_into(info, table, entry.action(), config::ActionRef::DEFAULT_ONLY, update);
+    if (type == Update::MODIFY && !entry.has_action()) {
+      if (table.implementation_id() != 0) update["data"] = named_by(program, update);
+    } else {
+      put_action_into(info, table, entry.action(), config::ActionRef::DEFAULT_ONLY, update);
+    }
+    put_direct(info, table, entry, update);
+    written.update = std::move(update);
   }
-  put_direct(info, table, entry, update);
+  written.once = set_name;
   EntryNotes notes{entry.metadata(), entry.controller_metadata()};
-  return {std::move(update), [&program, place, notes] { program.note(place, notes); }};
+  return also(std::move(written), [&program, place, notes] { program.note(place, notes); });
 }
 
 void each_entry(RunningProgram& program, const TableEntry& wanted,

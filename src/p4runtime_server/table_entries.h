@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
 #include "p4/v1/p4runtime.pb.h"
@@ -10,11 +11,13 @@
 
 namespace turntable::p4runtime_server {
 
-// What an update asks of softswitch: an element of table_write's "updates"; and what is remembered
-// once it has been done.
+// What an update asks of softswitch, and what is remembered once it has been done.
 struct SwitchUpdate {
-  nlohmann::json update;
+  nlohmann::json update;  // an element of table_write's "updates"; an array: all of them, or none
   std::function<void()> done = [] {};
+  // Not empty: it depends on what is there, so that a batch that is all or nothing may have one
+  // update of this name.
+  std::string once = {};
 };
 
 using Entities = std::function<void(p4::v1::Entity&&)>;

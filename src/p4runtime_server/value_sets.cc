@@ -59,9 +59,9 @@ void read_value_set(RunningProgram& program, const config::ValueSet& set, const 
 
 }  // namespace
 
-void write_value_set(RunningProgram& program, Update::Type type,
-                     const p4::v1::ValueSetEntry& entry) {
-  const config::ValueSet& set = program.info().value_set(entry.value_set_id());
+SwitchUpdate write_value_set(const ProgramInfo& info, Update::Type type,
+                             const p4::v1::ValueSetEntry& entry) {
+  const config::ValueSet& set = info.value_set(entry.value_set_id());
   if (type != Update::MODIFY)
     throw invalid(name_of(set) + " is always there; it can only be modified");
   if (entry.members_size() > set.size()) {
@@ -69,7 +69,7 @@ void write_value_set(RunningProgram& program, Update::Type type,
                   name_of(set) + ": " + std::to_string(entry.members_size()) +
                       " members; its size is " + std::to_string(set.size()));
   }
-  const std::string table = program.info().on_switch(set.preamble());
+  const std::string table = info.on_switch(set.preamble());
   Json updates = Json::array();
   updates.push_back({{"table", table}, {"op", "clear"}});
   std::set<Json> seen;
@@ -79,7 +79,7 @@ void write_value_set(RunningProgram& program, Update::Type type,
       throw Refusal(grpc::StatusCode::ALREADY_EXISTS, name_of(set) + ": a member is there twice");
     updates.push_back({{"table", table}, {"op", "insert"}, {"key", with_full_masks(set, key)}});
   }
-  program.link().call("table_write", {{"updates", updates}});
+  return {std::move(updates)};
 }
 
 void read_value_sets(RunningProgram& program, const p4::v1::ValueSetEntry& wanted,

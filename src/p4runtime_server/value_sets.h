@@ -5,9 +5,9 @@
 
 namespace turntable::p4runtime_server {
 
-// Throws Refusal and CommandError.
-void write_value_set(RunningProgram& program, p4::v1::Update::Type type,
-                     const p4::v1::ValueSetEntry& entry);
+// Throws Refusal.
+SwitchUpdate write_value_set(const ProgramInfo& info, p4::v1::Update::Type type,
+                             const p4::v1::ValueSetEntry& entry);
 
 void read_value_sets(RunningProgram& program, const p4::v1::ValueSetEntry& wanted,
                      const Entities& found);

@@ -7,9 +7,9 @@ namespace turntable::softswitch {
 void DigestWaits::give_out() {
   const std::lock_guard lock(mutex_);
   for (Wait& wait : waits_) {
-    if (control_.digests_waiting() == 0) break;
+    if (control_->digests_waiting() == 0) break;
     if (wait.answer) continue;
-    wait.answer = control_.execute("digest_read", wait.args);
+    wait.answer = control_->execute("digest_read", wait.args);
   }
   answered_.notify_all();
 }

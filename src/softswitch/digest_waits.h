@@ -16,7 +16,10 @@ namespace turntable::softswitch {
 // Digests go to who has waited longest; each to one only.
 class DigestWaits {
  public:
-  explicit DigestWaits(dataplane::ControlPlane& control) : control_(control) {}
+  explicit DigestWaits(dataplane::ControlPlane& control) : control_(&control) {}
+
+  // The pipeline thread: digests of this program from now on.
+  void take_from(dataplane::ControlPlane& control) { control_ = &control; }
 
   // The pipeline thread, after every batch: gives out what there is. One load where nobody waits.
   void offer() {
@@ -41,7 +44,7 @@ class DigestWaits {
   void give_out();
   std::optional<nlohmann::json> finish(std::list<Wait>::iterator wait, Deadline deadline);
 
-  dataplane::ControlPlane& control_;
+  dataplane::ControlPlane* control_;  // the pipeline thread's
   std::atomic<int> waiting_{0};
   std::mutex mutex_;
   std::condition_variable answered_;

@@ -10,6 +10,7 @@
 #include "common/program_options.h"
 #include "common/run_main.h"
 #include "dataplane/packet_tracer.h"
+#include "dataplane/port_numbers.h"
 #include "dataplane/trace_text.h"
 #include "node/control_server.h"
 #include "softswitch/af_packet_port.h"
@@ -57,6 +58,12 @@ PortArgument parse_port(const std::string& text) {
   return {number, text.substr(equals + 1)};
 }
 
+// Without a number: the one that it has on Tofino 1.
+PortArgument parse_cpu_port(const std::string& text) {
+  if (text.find('=') == std::string::npos && !text.empty()) return {dataplane::kCpuPort, text};
+  return parse_port(text);
+}
+
 std::unique_ptr<Port> open_port(const Options& options, const PortArgument& port, bool is_cpu) {
   const int bytes = options.receive_buffer_bytes;
   if (options.port_driver == "af_xdp")
@@ -66,14 +73,10 @@ std::unique_ptr<Port> open_port(const Options& options, const PortArgument& port
 
 PortTable open_ports(const Options& options) {
   PortTable ports;
-  const auto open = [&](const std::vector<std::string>& arguments, bool is_cpu) {
-    for (const std::string& argument : arguments) {
-      const PortArgument port = parse_port(argument);
-      ports.add(open_port(options, port, is_cpu));
-    }
-  };
-  open(options.ports, false);
-  open(options.cpu_ports, true);
+  for (const std::string& argument : options.ports)
+    ports.add(open_port(options, parse_port(argument), false));
+  for (const std::string& argument : options.cpu_ports)
+    ports.add(open_port(options, parse_cpu_port(argument), true));
   return ports;
 }
 
@@ -101,7 +104,8 @@ int run(const Options& options) {
   if (tracer) pipeline.trace_with(*tracer);
   EventLoop loop(ports, pool, pipeline);
   loop.set_busy_poll_ns(options.busy_poll_ns);
-  SwitchControl control(*program, ports, pipeline, loop, tracer ? &*tracer : nullptr);
+  SwitchControl control(*program, ports, pipeline, loop, tracer ? &*tracer : nullptr,
+                        std::filesystem::absolute(options.program));
   control.serve(server);
   server.set_state("forwarding");
 
@@ -140,7 +144,8 @@ int run_program(int argc, char** argv) {
   app.option("--name", options.name, "Node name").shows_default();
   app.option("--program", options.program, "Compiled program, lib/p4/NAME.so").required();
   app.option("--port", options.ports, "NUMBER=INTERFACE; repeatable").required();
-  app.option("--cpu-port", options.cpu_ports, "NUMBER=INTERFACE of the control plane");
+  app.option("--cpu-port", options.cpu_ports,
+             "[NUMBER=]INTERFACE of the control plane; without a number 64, as on Tofino 1");
   app.option("--port-driver", options.port_driver, "af_packet, or af_xdp: see docs/bench.md")
       .one_of({"af_packet", "af_xdp"})
       .shows_default();

@@ -22,7 +22,7 @@ void spin_for(std::uint64_t delay_ns) {
 }  // namespace
 
 Pipeline::Pipeline(dataplane::Program& program, const PortTable& ports, FramePool& pool)
-    : program_(program),
+    : program_(&program),
       ports_(ports),
       pool_(pool),
       traffic_manager_(pool, ports),
@@ -86,11 +86,11 @@ void Pipeline::ingress(Frame* frame, Port& port, std::uint64_t now_ns) {
 
 void Pipeline::run_ingress(Frame& frame, Port& port, std::uint64_t now_ns) {
   if (frame.trace == nullptr) [[likely]] {
-    program_.ingress(frame.packet);
+    program_->ingress(frame.packet);
   } else {
-    frame.trace->ingress(program_, frame.packet, now_ns);
+    frame.trace->ingress(*program_, frame.packet, now_ns);
   }
-  if (frame.packet.mirrored) replicator_.mirror(program_.mirror_copy(), frame, true, port, now_ns);
+  if (frame.packet.mirrored) replicator_.mirror(program_->mirror_copy(), frame, true, port, now_ns);
 }
 
 void Pipeline::flush() {
@@ -192,11 +192,11 @@ bool Pipeline::egress(Frame* frame, Port& port, std::uint64_t now_ns) {
   packet.drop_ctl = 0;
   packet.mirrored = false;
   if (frame->trace == nullptr) [[likely]] {
-    program_.egress(packet);
+    program_->egress(packet);
   } else {
-    frame->trace->egress(program_, packet, now_ns);
+    frame->trace->egress(*program_, packet, now_ns);
   }
-  if (packet.mirrored) replicator_.mirror(program_.mirror_copy(), *frame, false, port, now_ns);
+  if (packet.mirrored) replicator_.mirror(program_->mirror_copy(), *frame, false, port, now_ns);
   if ((packet.drop_ctl & kDropFrame) == 0) return true;
   count_drop(*frame, port, DropReason::kEgressDrop);
   pool_.release(frame);

@@ -37,6 +37,10 @@ class Pipeline {
   dataplane::Replication& replication() { return replicator_.replication(); }
   Impairments& impairments() { return impairments_; }
 
+  // From now on this program, between two batches. Frames that wait in queues leave through its
+  // egress, as whatever it makes of them.
+  void run_program(dataplane::Program& program) { program_ = &program; }
+
   // Before the first frame: traces packets. The program is one of load_traced_program.
   void trace_with(dataplane::PacketTracer& tracer) { tracer_ = &tracer; }
 
@@ -64,7 +68,7 @@ class Pipeline {
   void send(std::span<Frame* const> frames, Port& port);
   void send_now(std::span<Frame* const> frames, Port& port);
 
-  dataplane::Program& program_;
+  dataplane::Program* program_;
   const PortTable& ports_;
   FramePool& pool_;
   TrafficManager traffic_manager_;

@@ -6,6 +6,7 @@
 #include "common/command_error.h"
 #include "common/data_path_thread.h"
 #include "dataplane/control.h"
+#include "dataplane/table_commands.h"
 #include "softswitch/arguments.h"
 #include "softswitch/traffic_control.h"
 
@@ -38,8 +39,10 @@ Json describe(Port& port) {
 }  // namespace
 
 SwitchControl::SwitchControl(dataplane::Program& program, const PortTable& ports,
-                             Pipeline& pipeline, EventLoop& loop, dataplane::PacketTracer* tracer)
-    : program_(program),
+                             Pipeline& pipeline, EventLoop& loop, dataplane::PacketTracer* tracer,
+                             std::string library)
+    : program_(&program),
+      library_(std::move(library)),
       ports_(ports),
       pipeline_(pipeline),
       loop_(loop),
@@ -56,7 +59,7 @@ void SwitchControl::serve(node::ControlServer& server) {
       return loop_.tasks().call([&] { return run(args); }, Deadline::after(kTaskDeadline));
     });
   };
-  for (const std::string& command : program_.control().commands()) {
+  for (const std::string& command : program_->control().commands()) {
     on_pipeline(command, [this, command](const Json& args) { return on_program(command, args); });
   }
   for (const char* command : dataplane::PacketTracer::kCommands) {
@@ -78,14 +81,46 @@ void SwitchControl::serve(node::ControlServer& server) {
   on_pipeline("pipeline_thread_clear", [this](const Json&) { return pipeline_thread_clear(); });
   on_pipeline("info", [this](const Json&) { return info(); });
   server.on("digest_wait", [this](const Json& args) { return digest_wait(args); });
+  server.on("program_load", [this](const Json& args) { return program_load(args); });
   server.on_shutdown([this] { digest_waits_.close(); });
   loop_.after_batch([this] { digest_waits_.offer(); });
 }
 
 Json SwitchControl::on_program(const std::string& command, const Json& args) {
-  if (dataplane::FixedTables::concerns(args)) return fixed_tables_.execute(command, args);
-  program_.control().at(static_cast<std::uint64_t>(monotonic_ns()));
-  return program_.control().execute(command, args);
+  program_->control().at(static_cast<std::uint64_t>(monotonic_ns()));
+  return dataplane::run_table_command(fixed_tables_, program_->control(), command, args);
+}
+
+// The new program is made while the old one runs. What has left the old one's ingress leaves
+// through its egress, but for what has to wait in queues.
+Json SwitchControl::program_load(const Json& args) {
+  expect_names("program_load", args, {"library"});
+  const Json path = args.value("library", Json());
+  if (!path.is_string())
+    throw bad_argument("program_load: \"library\" is " + path.dump() + "; expected a path");
+  if (tracer_ != nullptr)
+    throw CommandError("wrong_state", "program_load: a switch that traces keeps its program");
+  const std::string library = path;
+  std::unique_ptr<dataplane::Program> next;
+  try {
+    next = dataplane::load_program(library.c_str());
+  } catch (const std::runtime_error& error) {
+    throw bad_argument(std::string("program_load: ") + error.what());
+  }
+  const std::lock_guard lock(loading_);
+  Json answer = loop_.tasks().call(
+      [&]() -> Json {
+        pipeline_.flush();
+        fixed_tables_.clear();
+        pipeline_.run_program(*next);
+        digest_waits_.take_from(next->control());
+        program_ = next.get();
+        library_ = library;
+        loaded_.swap(next);
+        return {{"program", program_->name()}};
+      },
+      Deadline::after(kTaskDeadline));
+  return answer;  // the program before, if it was loaded so, ends here
 }
 
 Json SwitchControl::trace(const std::string& command, const Json& args) {
@@ -100,7 +135,7 @@ Json SwitchControl::digest_wait(const Json& args) {
   Json read_args = args;
   read_args.erase("deadline_s");
   const auto read = [&](const Json& with) {
-    return loop_.tasks().call([&] { return program_.control().execute("digest_read", with); },
+    return loop_.tasks().call([&] { return program_->control().execute("digest_read", with); },
                               Deadline::after(kTaskDeadline));
   };
   Json now = read(read_args);  // complains about wrong arguments, too
@@ -193,7 +228,8 @@ Json SwitchControl::settings(const Json& args) {
 Json SwitchControl::info() {
   Json ports = Json::array();
   for (const auto& port : ports_.all()) ports.push_back(describe(*port));
-  return {{"program", program_.name()},
+  return {{"program", program_->name()},
+          {"library", library_},
           {"ports", std::move(ports)},
           {"settings", settings(Json::object())},
           {"pipeline_thread", pipeline_thread()}};

@@ -2,8 +2,11 @@
 // switch's own.
 #pragma once
 
+#include <memory>
+#include <mutex>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <string>
 
 #include "common/schedstat.h"
 #include "dataplane/fixed_tables.h"
@@ -17,12 +20,14 @@
 namespace turntable::softswitch {
 
 // Every command runs on the pipeline thread, between two batches: a packet sees all of a change or
-// nothing. Only digest_wait waits, on its connection's thread.
+// nothing. Only digest_wait waits, and only program_load reads files, on their connection's thread.
 class SwitchControl {
  public:
-  // `tracer`: nullptr where the switch does not trace.
+  // `tracer`: nullptr where the switch does not trace. `library`: the program's file, which is
+  // told.
   SwitchControl(dataplane::Program& program, const PortTable& ports, Pipeline& pipeline,
-                EventLoop& loop, dataplane::PacketTracer* tracer = nullptr);
+                EventLoop& loop, dataplane::PacketTracer* tracer = nullptr,
+                std::string library = "");
 
   // Registers the commands, before the loop runs; this object has to outlive server.run().
   void serve(node::ControlServer& server);
@@ -31,6 +36,7 @@ class SwitchControl {
   using Json = nlohmann::json;
 
   Json on_program(const std::string& command, const Json& args);
+  Json program_load(const Json& args);
   Json trace(const std::string& command, const Json& args);
   Json digest_wait(const Json& args);
   Json tm_clear();
@@ -42,7 +48,10 @@ class SwitchControl {
   Json pipeline_thread();
   Json pipeline_thread_clear();
 
-  dataplane::Program& program_;
+  dataplane::Program* program_;                 // the pipeline thread's
+  std::string library_;                         // its file
+  std::unique_ptr<dataplane::Program> loaded_;  // by program_load
+  std::mutex loading_;
   const PortTable& ports_;
   Pipeline& pipeline_;
   EventLoop& loop_;

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -51,11 +51,18 @@ class Server:
     """A server beside the switch whose run directory it shares."""
 
     def __init__(
-        self, binary: Path, directory: Path, *options: str, name: str = "bfrt-server"
+        self,
+        binary: Path,
+        directory: Path,
+        *options: str,
+        name: str = "bfrt-server",
+        prefix: Sequence[str] = (),
     ) -> None:
+        """prefix: a command that starts the server."""
         self._name = name
         self._socket_path = directory / f"{name}.sock"
-        self._argv = [binary, "--directory", directory, "--name", name, "--port", "0", *options]
+        self._argv = [*prefix, binary, "--directory", directory, "--name", name, "--port", "0"]
+        self._argv += options
         self.process = subprocess.Popen(self._argv)
         try:
             self.address = self._wait_until_it_serves()

@@ -59,10 +59,16 @@ def code(name: str) -> int:
 
 
 class Client:
-    def __init__(self, address: str, proto: SimpleNamespace, election_id: int = 1) -> None:
+    def __init__(
+        self, address: str, proto: SimpleNamespace, election_id: int = 1, credentials: Any = None
+    ) -> None:
+        """credentials: of a channel with TLS; None: plain text."""
         self.proto = proto
         self.election_id = election_id
-        self.channel = grpc.insecure_channel(address, options=OPTIONS)
+        if credentials is None:
+            self.channel = grpc.insecure_channel(address, options=OPTIONS)
+        else:
+            self.channel = grpc.secure_channel(address, credentials, options=OPTIONS)
         self._outgoing: queue.Queue[Any] = queue.Queue()
         self._incoming: Any = None
         self.info = self.get_config().p4info

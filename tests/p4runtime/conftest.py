@@ -1,10 +1,15 @@
-"""A switch with one table of each kind, p4runtime-server in front of it, and clients."""
+"""A switch with one table of each kind, p4runtime-server in front of it, and clients; another with
+a CPU port.
+"""
 
 from __future__ import annotations
 
+import functools
 import os
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,9 +20,11 @@ sys.path[:0] = [str(TESTS.parent / "src"), str(TESTS)]
 
 from bfrt.conftest import PORTS, Server  # noqa: E402
 from packet.compilation import compile_program, precompile_runtime  # noqa: E402
-from packet.live_switch import SoftswitchTarget  # noqa: E402
+from packet.live_switch import DEADLINE_S, SoftswitchTarget  # noqa: E402
 
+from .certificates import Authority  # noqa: E402
 from .client import Client, load  # noqa: E402
+from .forwarder import Forwarder  # noqa: E402
 
 Connect = Callable[..., Client]
 
@@ -36,13 +43,24 @@ def proto(build_dir: Path) -> SimpleNamespace:
 
 
 @pytest.fixture(scope="session")
-def switch(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SoftswitchTarget]:
+def compiled(build_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Path]:
+    """The library of a program, from its source."""
     if os.geteuid() != 0:
         pytest.skip("softswitch's ports are in a network namespace: it needs root")
     programs = tmp_path_factory.mktemp("program")
     precompile_runtime(programs)
-    source = TESTS / "bfrt" / "everything.p4"
-    program = compile_program(source, [], programs, build_dir, traced=False)
+    return functools.cache(
+        lambda source: compile_program(source, [], programs, build_dir, traced=False)
+    )
+
+
+@pytest.fixture(scope="session")
+def switch(
+    build_dir: Path,
+    compiled: Callable[[Path], Path],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[SoftswitchTarget]:
+    program = compiled(TESTS / "bfrt" / "everything.p4")
     directory = tmp_path_factory.mktemp("switch")
     target = SoftswitchTarget(build_dir / "bin" / "softswitch", program, directory, PORTS)
     yield target
@@ -56,6 +74,84 @@ def server(build_dir: Path, switch: SoftswitchTarget) -> Iterator[Server]:
     )
     yield running
     running.close()
+
+
+@dataclass
+class InnerSwitch:
+    """A switch with a CPU port, and the address of the server at its other end."""
+
+    switch: SoftswitchTarget
+    address: str
+    proto: SimpleNamespace
+
+
+@pytest.fixture(scope="session")
+def inner(
+    build_dir: Path,
+    compiled: Callable[[Path], Path],
+    tmp_path_factory: pytest.TempPathFactory,
+    proto: SimpleNamespace,
+) -> Iterator[InnerSwitch]:
+    program = compiled(TESTS / "p4runtime" / "packets.p4")
+    directory = tmp_path_factory.mktemp("inner")
+    target = SoftswitchTarget(
+        build_dir / "bin" / "softswitch", program, directory, PORTS, cpu_port=64
+    )
+    enter = ["ip", "netns", "exec", target.namespace]
+    subprocess.run([*enter, "ip", "link", "set", "lo", "up"], check=True)
+    server = Server(
+        build_dir / "bin" / "p4runtime-server",
+        directory,
+        "--cpu-interface",
+        "t64",
+        name="p4runtime-server",
+        prefix=enter,
+    )
+    forwarder = Forwarder(target.namespace, int(server.address.rpartition(":")[2]))
+    yield InnerSwitch(target, forwarder.address, proto)
+    forwarder.close()
+    server.close()
+    target.close()
+
+
+@pytest.fixture(scope="session")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    return Authority(tmp_path_factory.mktemp("certificates"), "authority")
+
+
+@pytest.fixture(scope="session")
+def tls_server(build_dir: Path, switch: SoftswitchTarget, authority: Authority) -> Iterator[Server]:
+    certificate, key = authority.vouch_for("server")
+    options = [f"--tls-certificate={certificate}", f"--tls-key={key}"]
+    running = Server(
+        build_dir / "bin" / "p4runtime-server",
+        switch.directory,
+        *options,
+        f"--tls-client-ca={authority.certificate}",
+        name="p4runtime-tls",
+    )
+    yield running
+    running.close()
+
+
+@pytest.fixture(scope="session")
+def start_server(build_dir: Path) -> Callable[..., tuple[int, str]]:
+    """Starts a server that refuses its options; gives its exit status and what it says."""
+
+    def start(switch: SoftswitchTarget, *options: str) -> tuple[int, str]:
+        done = subprocess.run(
+            [
+                *(build_dir / "bin" / "p4runtime-server", "--directory", switch.directory),
+                *("--name", "refused", "--port", "0", *options),
+            ],
+            capture_output=True,
+            text=True,
+            timeout=DEADLINE_S,
+            check=False,
+        )
+        return done.returncode, done.stderr
+
+    return start
 
 
 @pytest.fixture

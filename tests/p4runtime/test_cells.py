@@ -90,8 +90,8 @@ def test_a_request_that_fails_leaves_the_others_their_answer(client: Client) -> 
 
 
 def test_what_is_not_served_says_so(client: Client) -> None:
-    entry = client.proto.DigestEntry(digest_id=client.id_of("digests", "learn"))
-    assert refused(client, client.update("INSERT", digest_entry=entry)) == code("UNIMPLEMENTED")
+    entry = client.proto.ExternEntry(extern_type_id=1)
+    assert refused(client, client.update("INSERT", extern_entry=entry)) == code("UNIMPLEMENTED")
     with pytest.raises(CallError) as failed:
         client.read(client.proto.Entity())
     assert failed.value.codes() == [code("INVALID_ARGUMENT")]

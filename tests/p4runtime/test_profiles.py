@@ -101,8 +101,6 @@ def test_wrong_members_and_groups_are_refused(client: Client) -> None:
     wrong.append(client.update("INSERT", table_entry=direct))
     for update in wrong:
         assert refused(client, update) == code("INVALID_ARGUMENT")
-    heavy = client.update("INSERT", action_profile_group=group(client, 5, m1=2))
-    assert refused(client, heavy) == code("UNIMPLEMENTED")
 
 
 def test_a_group_keeps_its_size(client: Client) -> None:

@@ -244,18 +244,6 @@ def test_a_batch_may_be_of_all_kinds(client: Client) -> None:
     assert read(client, session(client, 0)) == [session(client, 1)]
 
 
-@pytest.mark.parametrize("atomicity", [1, 2])  # ROLLBACK_ON_ERROR, DATAPLANE_ATOMIC
-def test_a_batch_of_all_or_nothing_has_none_of_them(client: Client, atomicity: int) -> None:
-    with pytest.raises(CallError) as failed:
-        client.write(
-            client.update("INSERT", table_entry=forward(client)),
-            update(client, "INSERT", group(client, 1)),
-            atomicity=atomicity,
-        )
-    assert failed.value.code.name == "UNIMPLEMENTED"
-    assert list(client.entries("forward")) == []
-
-
 def test_a_new_pipeline_begins_without_groups_and_sessions(
     client: Client, switch: SoftswitchTarget
 ) -> None:

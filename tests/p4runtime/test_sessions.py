@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from .client import CallError, Client, code
+from .client import DEADLINE_S, CallError, Client, code
 from .conftest import Connect
 from .test_tables import forward
 
@@ -76,9 +77,6 @@ def test_another_program_is_refused(client: Client) -> None:
     with pytest.raises(CallError) as failed:
         client.set_config("VERIFY", None)
     assert failed.value.code.name == "INVALID_ARGUMENT"
-    with pytest.raises(CallError) as failed:
-        client.set_config("COMMIT", None)
-    assert failed.value.code.name == "UNIMPLEMENTED"
 
 
 def test_committing_empties_the_tables(client: Client) -> None:
@@ -91,3 +89,41 @@ def test_committing_empties_the_tables(client: Client) -> None:
 
 def test_the_version_is_told(client: Client) -> None:
     assert client.capabilities().p4runtime_api_version == "1.4.1"
+
+
+BATCHES, ENTRIES = 8, 1_000
+
+
+def test_what_waits_when_another_becomes_primary_is_not_done(
+    connect: Connect, election_ids: Iterator[int]
+) -> None:
+    """Writes of the old primary that are under way, or wait, as the new one is told."""
+    low, high = next(election_ids), next(election_ids)
+    old, new = connect(low), connect(high)
+    assert old.open().arbitration.status.code == 0
+    old.set_config("VERIFY_AND_COMMIT", old.get_config())
+    batches = [
+        [
+            old.update("INSERT", table_entry=forward(old, match=key(ENTRIES * batch + i + 1)))
+            for i in range(ENTRIES)
+        ]
+        for batch in range(BATCHES)
+    ]
+    with ThreadPoolExecutor(BATCHES) as threads:
+        calls = [threads.submit(old.write, *batch) for batch in batches]
+        while not list(new.entries("forward")):  # the first has begun
+            assert not all(call.done() for call in calls)
+        assert new.open().arbitration.status.code == 0
+        then = len(list(new.entries("forward")))
+        new.write(new.update("INSERT", table_entry=forward(new, match=key(1 << 40))))
+        failures = [call.exception(DEADLINE_S) for call in calls]
+    refused = [error for error in failures if error is not None]
+    assert all(
+        isinstance(error, CallError) and error.code.name == "PERMISSION_DENIED" for error in refused
+    )
+    assert then == ENTRIES * (BATCHES - len(refused))
+    assert len(list(new.entries("forward"))) == then + 1
+
+
+def key(number: int) -> dict[str, dict[str, bytes]]:
+    return {"exact": {"value": number.to_bytes(6, "big").lstrip(b"\x00")}}

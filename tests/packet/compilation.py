@@ -40,7 +40,7 @@ def compile_program(
     poisoned: bool = False,
 ) -> Path:
     """NAME.so, or NAME.trace.so, in `directory`, where precompile_runtime was, from NAME.p4; beside
-    it NAME.bfrt.json.
+    it NAME.bfrt.json and NAME.p4info.txtpb.
 
     In a poisoned one the fields of headers that become valid hold a pattern
     (src/dataplane/poison.h). Raises P4Error.
@@ -49,6 +49,7 @@ def compile_program(
     generated = directory / f"{source.stem}.cpp"
     generated.write_text(made.code)
     generated.with_suffix(".bfrt.json").write_text(made.schema)
+    generated.with_suffix(".p4info.txtpb").write_text(made.p4info)
     library = generated.with_suffix(".trace.so" if traced else ".so")
     defines = {"-DTURNTABLE_TRACE": traced, "-DTURNTABLE_POISON": poisoned}
     flags = [*FLAGS, *(define for define, wanted in defines.items() if wanted)]

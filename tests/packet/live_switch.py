@@ -15,7 +15,7 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,28 @@ _LINK_HEADER_BYTES = 14
 
 def _ip(*arguments: str) -> None:
     subprocess.run(["ip", *arguments], check=True, capture_output=True)
+
+
+def in_namespace(name: str, make: Callable[[], socket.socket]) -> socket.socket:
+    """What `make` gives inside; a thread enters the namespace: this process stays outside."""
+    made: list[socket.socket] = []
+    failed: list[Exception] = []
+
+    def enter_and_make() -> None:
+        try:
+            with Path("/run/netns", name).open() as namespace:
+                if ctypes.CDLL(None, use_errno=True).setns(namespace.fileno(), _CLONE_NEWNET) != 0:
+                    raise OSError(ctypes.get_errno(), "setns")
+            made.append(make())
+        except OSError as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=enter_and_make)
+    thread.start()
+    thread.join()
+    if failed:
+        raise failed[0]
+    return made[0]
 
 
 class Links:
@@ -77,27 +99,14 @@ class Links:
             self._inside("ethtool", "-K", end, "tx", "off")
 
     def _socket(self, port: int) -> socket.socket:
-        """A packet socket inside the namespace; a thread enters it, so that this process stays
-        outside.
-        """
-        made: list[socket.socket] = []
-
-        def enter_and_open() -> None:
-            with Path("/run/netns", self.namespace).open() as namespace:
-                if ctypes.CDLL(None, use_errno=True).setns(namespace.fileno(), _CLONE_NEWNET) != 0:
-                    raise OSError(ctypes.get_errno(), "setns")
+        def make() -> socket.socket:
             link = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
             link.setsockopt(_SOL_PACKET, _PACKET_IGNORE_OUTGOING, 1)
             link.bind((f"t{port}", _ETH_P_ALL))
             link.settimeout(DEADLINE_S)
-            made.append(link)
+            return link
 
-        thread = threading.Thread(target=enter_and_open)
-        thread.start()
-        thread.join()
-        if not made:
-            raise RuntimeError(f"cannot open a packet socket in namespace {self.namespace}")
-        return made[0]
+        return in_namespace(self.namespace, make)
 
     def remove(self) -> None:
         for link in getattr(self, "sockets", {}).values():
@@ -106,7 +115,9 @@ class Links:
 
 
 class SoftswitchTarget:
-    """softswitch with one compiled program; `trace` as MemoryTarget has it."""
+    """softswitch with one compiled program; `trace` as MemoryTarget has it. A CPU port has links as
+    the others.
+    """
 
     def __init__(
         self,
@@ -117,9 +128,15 @@ class SoftswitchTarget:
         trace: str | None = None,
         port_driver: str = "af_packet",
         options: Sequence[str] = (),
+        cpu_port: int | None = None,
     ) -> None:
-        self._links = Links(ports, _MTU[port_driver])
-        arguments = [f"--port={port}=s{port}" for port in ports]
+        links = ports if cpu_port is None else [*ports, cpu_port]
+        self._links = Links(links, _MTU[port_driver])
+        self.namespace = self._links.namespace
+        arguments = [
+            f"--cpu-port={port}=s{port}" if port == cpu_port else f"--port={port}=s{port}"
+            for port in links
+        ]
         self._argv = [
             "ip", "netns", "exec", self._links.namespace, binary, "--directory", directory,
             "--program", program, "--port-driver", port_driver, *arguments,
@@ -200,6 +217,10 @@ class SoftswitchTarget:
             for out, (_, sent) in after.items()
             for _ in range(sent - before[out][1])
         ]
+
+    def send_blindly(self, port: int, frame: bytes) -> None:
+        """Without looking at what becomes of it."""
+        self._links.sockets[port].send(frame)
 
     def next_frame(self, port: int) -> bytes:
         """Of a port that `send` has seen nothing leave, as frames wait in its queues."""

@@ -1,0 +1,57 @@
+#include "p4runtime_server/action_sets.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "p4runtime_server/profile_fields.h"
+
+namespace turntable::p4runtime_server {
+
+ActionSets::ActionSets(const ProgramInfo& info, bfrt_server::SwitchLink& link) {
+  for (const config::ActionProfile& profile : info.document().action_profiles()) {
+    if (!profile.with_selector()) continue;
+    const auto found = link.call("table_read", {{"table", info.on_switch(profile.preamble())}});
+    for (const auto& entry : found.at("entries")) {
+      const auto number = entry.at("key").at(kMember).get<std::uint32_t>();
+      if (number < kFirstOneShot) continue;
+      next_ = std::max(next_, number + 1);
+      ++members_[profile.preamble().id()];
+    }
+  }
+}
+
+std::uint32_t ActionSets::take(std::uint32_t members) {
+  const std::uint32_t first = next_;
+  next_ += std::max(members, 1U);  // the group's
+  return first;
+}
+
+const ActionSet* ActionSets::find(const std::string& entry) const {
+  const auto found = sets_.find(entry);
+  return found == sets_.end() ? nullptr : &found->second;
+}
+
+void ActionSets::put(const std::string& entry, ActionSet set) {
+  erase(entry);
+  members_[set.profile] += set.members;
+  sets_[entry] = std::move(set);
+}
+
+void ActionSets::erase(const std::string& entry) {
+  const auto found = sets_.find(entry);
+  if (found == sets_.end()) return;
+  members_[found->second.profile] -= found->second.members;
+  sets_.erase(found);
+}
+
+void ActionSets::clear() {
+  sets_.clear();
+  members_.clear();
+}
+
+std::uint64_t ActionSets::members(std::uint32_t profile) const {
+  const auto found = members_.find(profile);
+  return found == members_.end() ? 0 : found->second;
+}
+
+}  // namespace turntable::p4runtime_server

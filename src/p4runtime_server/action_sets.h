@@ -1,0 +1,50 @@
+// One-shot programming of selectors: an entry has a set of actions, for which softswitch has
+// members and a group that clients do not see.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "bfrt_server/switch_link.h"
+#include "p4/v1/p4runtime.pb.h"
+#include "p4runtime_server/program_info.h"
+
+namespace turntable::p4runtime_server {
+
+// Numbers of members and groups from here on are those of sets; clients have the lower ones.
+inline constexpr std::uint32_t kFirstOneShot = 1U << 31U;
+
+struct ActionSet {
+  p4::v1::ActionProfileActionSet written;
+  std::uint32_t profile = 0;
+  std::uint32_t first = 0;  // of its members; its group's too
+  std::uint32_t members = 0;
+};
+
+// The sets of all entries. Not thread-safe.
+class ActionSets {
+ public:
+  // With those that softswitch has already, from a server before this one. Throws CommandError.
+  ActionSets(const ProgramInfo& info, bfrt_server::SwitchLink& link);
+
+  // Numbers that nothing has had.
+  std::uint32_t take(std::uint32_t members);
+
+  // `entry`: its notes' name. nullptr: it has none.
+  const ActionSet* find(const std::string& entry) const;
+  void put(const std::string& entry, ActionSet set);
+  void erase(const std::string& entry);
+  void clear();
+
+  // Of all sets of a profile.
+  std::uint64_t members(std::uint32_t profile) const;
+
+ private:
+  std::map<std::string, ActionSet> sets_;
+  std::map<std::uint32_t, std::uint64_t> members_;  // by profile
+  std::uint32_t next_ = kFirstOneShot;
+};
+
+}  // namespace turntable::p4runtime_server

@@ -1,0 +1,125 @@
+#include "p4runtime_server/notifications.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "common/command_error.h"
+#include "p4runtime_server/profile_fields.h"
+#include "p4runtime_server/typed_data.h"
+
+namespace turntable::p4runtime_server {
+namespace {
+
+using Json = nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+// How long a change of ports, or the end of this object, may go unnoticed.
+constexpr std::chrono::milliseconds kTurn{200};
+
+// Until the next list has waited long enough.
+double seconds_to_wait(const DigestLists& digests) {
+  std::chrono::duration<double> wait = kTurn;
+  if (const auto next = digests.next_due())
+    wait = std::min(wait, std::chrono::duration<double>(*next - Clock::now()));
+  return std::max(wait.count(), 0.0);
+}
+
+std::int64_t nanoseconds_since_epoch() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+}
+
+}  // namespace
+
+Notifications::Notifications(ClientStreams& streams, Current current)
+    : streams_(streams), current_(std::move(current)), thread_([this] { run(); }) {}
+
+Notifications::~Notifications() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+void Notifications::wake() {
+  {
+    const std::lock_guard lock(mutex_);
+    woken_ = true;
+  }
+  wake_.notify_all();
+}
+
+bool Notifications::stopped_within(std::chrono::milliseconds time) {
+  std::unique_lock lock(mutex_);
+  wake_.wait_for(lock, time, [&] { return stopping_ || woken_; });
+  woken_ = false;
+  return stopping_;
+}
+
+void Notifications::run() {
+  bool waited = false;
+  while (!stopped_within(waited ? std::chrono::milliseconds(0) : kTurn)) {
+    waited = false;
+    try {
+      const auto program = current_();
+      if (program == nullptr) continue;
+      if (program->digests().has_any()) {
+        pass_digests_on(*program);  // waits for them for a turn
+        waited = true;
+      }
+      streams_.alone([&] { follow_ports(*program); });
+    } catch (const CommandError&) {  // no switch: the next turn looks again
+      waited = false;
+    }
+  }
+}
+
+// Digests are taken out of the switch's queue only while a client wants some.
+void Notifications::pass_digests_on(RunningProgram& program) {
+  DigestLists& lists = program.digests();
+  const Json result = program.link().call("digest_wait", {{"deadline_s", seconds_to_wait(lists)}});
+  if (streams_.has_primary()) {
+    for (const Json& digest : result.at("digests")) {
+      const auto* described = program.info().digest(digest.at("name").get<std::string>());
+      if (described == nullptr) continue;
+      p4::v1::P4Data data =
+          digest_data(program.info().document(), described->type_spec(), digest.at("fields"));
+      send(lists.add(described->preamble().id(), std::move(data), Clock::now()));
+    }
+  }
+  send(lists.due(Clock::now()));
+}
+
+void Notifications::send(DigestLists::Lists lists) {
+  for (p4::v1::DigestList& list : lists) {
+    list.set_timestamp(nanoseconds_since_epoch());
+    p4::v1::StreamMessageResponse message;
+    *message.mutable_digest() = std::move(list);
+    streams_.send_to_primaries(message);
+  }
+}
+
+// While nobody writes.
+void Notifications::follow_ports(RunningProgram& program) {
+  if (program.watched().empty()) return;
+  const PortStates ports = port_states(program.link());
+  Json updates = Json::array();
+  const std::map<GroupName, WatchedGroup> groups = program.watched();
+  for (auto [name, group] : groups) {
+    const std::vector<bool> active = active_members(group.members, ports);
+    if (active == group.active) continue;
+    group.active = active;
+    updates.push_back({{"table", name.first},
+                       {"op", "modify"},
+                       {"key", {{kGroup, name.second}}},
+                       {"data", group_fields(group)}});
+    program.watch(name, group);
+  }
+  if (updates.empty()) return;
+  // A group that another control plane has taken away is left out.
+  program.link().call("table_write", {{"updates", updates}, {"on_error", "continue"}});
+}
+
+}  // namespace turntable::p4runtime_server

@@ -1,0 +1,143 @@
+#include "p4runtime_server/one_shot_entries.h"
+
+#include <algorithm>
+
+#include "p4runtime_server/entry_values.h"
+#include "p4runtime_server/group_members.h"
+#include "p4runtime_server/profile_fields.h"
+#include "p4runtime_server/refusal.h"
+
+namespace turntable::p4runtime_server {
+namespace {
+
+using Json = nlohmann::json;
+using p4::v1::ActionProfileActionSet;
+
+void check_choice(const config::Table& table, const ActionProfileActionSet& set) {
+  if (set.action_selection_mode() == ActionProfileActionSet::RANDOM)
+    throw not_supported(in(table) + ": selectors choose by hash; expected that or the default");
+  if (set.size_semantics() == ActionProfileActionSet::SUM_OF_MEMBERS)
+    throw not_supported(in(table) + ": a group's size is the sum of its weights");
+  if (set.has_group_action()) throw not_supported(in(table) + ": groups have no action of theirs");
+}
+
+// Members that clients have written.
+void check_no_members(RunningProgram& program, const config::Table& table,
+                      const config::ActionProfile& profile) {
+  const Json there =
+      program.link().call("table_info", {{"table", program.info().on_switch(profile.preamble())}});
+  if (there.at("entries") == program.one_shots().members(profile.preamble().id())) return;
+  throw invalid(in(table) +
+                ": its action profile has members; entries have either those or one-shot sets of "
+                "actions");
+}
+
+WatchedGroup members_of_set(RunningProgram& program, const config::Table& table,
+                            const config::ActionProfile& profile, const ActionProfileActionSet& set,
+                            std::uint32_t first) {
+  GroupMembers members;
+  std::uint64_t weight = 0;
+  for (const auto& action : set.action_profile_actions()) {
+    const auto number = static_cast<std::uint32_t>(members.size());
+    members.push_back(group_member(
+        action, first + number, in(table) + ", action " + std::to_string(number) + " of the set"));
+    weight += members.back().weight;
+  }
+  if (weight > static_cast<std::uint64_t>(profile.max_group_size())) {
+    throw invalid(in(table) + ": actions of weight " + std::to_string(weight) +
+                  " together; expected at most " + std::to_string(profile.max_group_size()));
+  }
+  return watched_group(std::move(members), program.link(), in(table));
+}
+
+// Elements of table_write's "updates" that make or change a member, and take it away.
+Json member_update(const ProgramInfo& info, const config::Table& table,
+                   const config::ActionProfile& profile, const char* operation,
+                   std::uint32_t number, const p4::v1::Action& given) {
+  const auto& references = table.action_refs();
+  const bool is_there = std::any_of(references.begin(), references.end(), [&](const auto& each) {
+    return each.id() == given.action_id();
+  });
+  if (!is_there)
+    throw invalid(in(table) + " has no action with id " + std::to_string(given.action_id()));
+  const config::Action& action = info.action(given.action_id());
+  return {{"table", info.on_switch(profile.preamble())},
+          {"op", operation},
+          {"key", {{kMember, number}}},
+          {"action", action.preamble().name()},
+          {"data", data_of(action, given)}};
+}
+
+Json member_removal(const ProgramInfo& info, const config::ActionProfile& profile,
+                    std::uint32_t number) {
+  return {{"table", info.on_switch(profile.preamble())},
+          {"op", "delete"},
+          {"key", {{kMember, number}}}};
+}
+
+Json group_of(const std::string& selector, const char* operation, std::uint32_t number) {
+  return {{"table", selector}, {"op", operation}, {"key", {{kGroup, number}}}};
+}
+
+}  // namespace
+
+SwitchUpdate write_action_set(RunningProgram& program, const config::Table& table,
+                              const ActionProfileActionSet& set, Json update,
+                              const std::string& entry_name) {
+  const ProgramInfo& info = program.info();
+  const config::ActionProfile& profile = info.profile(table.implementation_id());
+  check_choice(table, set);
+  check_no_members(program, table, profile);
+  const ActionSet* before = program.one_shots().find(entry_name);
+  const auto size = static_cast<std::uint32_t>(set.action_profile_actions_size());
+  // One that has as many members at most changes them where they are: the profile may be full.
+  const bool fits = before != nullptr && size <= before->members;
+  const ActionSet now{set, profile.preamble().id(),
+                      fits ? before->first : program.one_shots().take(size), size};
+  const GroupName name{info.selector_of(profile), now.first};
+  const WatchedGroup members = members_of_set(program, table, profile, set, now.first);
+  Json updates = Json::array();
+  for (std::uint32_t i = 0; i < size; ++i) {
+    updates.push_back(member_update(info, table, profile, fits ? "modify" : "insert", now.first + i,
+                                    set.action_profile_actions(static_cast<int>(i)).action()));
+  }
+  Json group = group_of(name.first, fits ? "modify" : "insert", now.first);
+  group["data"] = group_fields(members);
+  group["data"][kMost] = profile.max_group_size();
+  updates.push_back(std::move(group));
+  update["data"][kGroup] = now.first;
+  updates.push_back(std::move(update));
+  std::uint32_t left_from = 0;  // members of the set before that are not needed any more
+  if (before != nullptr && fits) left_from = size;
+  if (before != nullptr && !fits) updates.push_back(group_of(name.first, "delete", before->first));
+  for (std::uint32_t i = left_from; before != nullptr && i < before->members; ++i)
+    updates.push_back(member_removal(info, profile, before->first + i));
+  const GroupName old_name{name.first, before == nullptr ? now.first : before->first};
+  return {std::move(updates),
+          [&program, entry_name, now, name, old_name, members] {
+            program.watch(old_name, {});
+            program.watch(name, members);
+            program.one_shots().put(entry_name, now);
+          },
+          entry_name};
+}
+
+SwitchUpdate delete_action_set(RunningProgram& program, const config::Table& table,
+                               const ActionSet& set, Json update, const std::string& entry_name) {
+  const ProgramInfo& info = program.info();
+  const config::ActionProfile& profile = info.profile(table.implementation_id());
+  const GroupName name{info.selector_of(profile), set.first};
+  Json updates = Json::array();
+  updates.push_back(std::move(update));
+  updates.push_back(group_of(name.first, "delete", set.first));
+  for (std::uint32_t i = 0; i < set.members; ++i)
+    updates.push_back(member_removal(info, profile, set.first + i));
+  return {std::move(updates),
+          [&program, entry_name, name] {
+            program.watch(name, {});
+            program.one_shots().erase(entry_name);
+          },
+          entry_name};
+}
+
+}  // namespace turntable::p4runtime_server

@@ -1,0 +1,23 @@
+// Entries of tables whose action is a set of actions.
+#pragma once
+
+#include <string>
+
+#include "p4runtime_server/table_entries.h"
+
+namespace turntable::p4runtime_server {
+
+// `update`: of the entry, without its data; `entry_name`: its notes' name. The set is remembered
+// when `done` of the result is called. Throws Refusal: INVALID_ARGUMENT weights, ports or actions
+// that cannot be, and a profile that has members of clients; UNIMPLEMENTED another way of choosing
+// than the selector's.
+SwitchUpdate write_action_set(RunningProgram& program, const config::Table& table,
+                              const p4::v1::ActionProfileActionSet& set, nlohmann::json update,
+                              const std::string& entry_name);
+
+// Of an entry that has a set: it goes with what only it has.
+SwitchUpdate delete_action_set(RunningProgram& program, const config::Table& table,
+                               const ActionSet& set, nlohmann::json update,
+                               const std::string& entry_name);
+
+}  // namespace turntable::p4runtime_server

@@ -1,0 +1,219 @@
+"""Another program. Rules and codes: P4Runtime 1.4, "SetForwardingPipelineConfig RPC"."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from bfrt.conftest import PORTS, Server
+from google.protobuf import text_format
+from packet.live_switch import DEADLINE_S, SoftswitchTarget
+
+from .client import CallError, Client, code
+from .conftest import TESTS
+from .test_replication import group, read, replica, update
+from .test_tables import EXACT, forward, frame, refused
+
+ELF = b"\x7fELF\x02\x01\x01"
+
+
+class Programs:
+    """Two registered programs, as configurations."""
+
+    def __init__(self, directory: Path, proto: SimpleNamespace) -> None:
+        self._directory = directory
+        self._proto = proto
+
+    def config(self, name: str) -> Any:
+        library = self._directory / f"{name}.so"
+        config = self._proto.ForwardingPipelineConfig()
+        text_format.Parse((self._directory / f"{name}.p4info.txtpb").read_text(), config.p4info)
+        config.p4_device_config = hashlib.sha256(library.read_bytes()).hexdigest().encode()
+        return config
+
+
+@pytest.fixture(scope="module")
+def programs(compiled: Callable[[Path], Path], proto: SimpleNamespace) -> Programs:
+    for source in (TESTS / "bfrt" / "everything.p4", TESTS / "p4runtime" / "packets.p4"):
+        library = compiled(source)
+    return Programs(library.parent, proto)
+
+
+@pytest.fixture
+def reloading(
+    build_dir: Path,
+    programs: Programs,
+    compiled: Callable[[Path], Path],
+    tmp_path: Path,
+) -> Iterator[tuple[SoftswitchTarget, Server]]:
+    library = compiled(TESTS / "bfrt" / "everything.p4")
+    switch = SoftswitchTarget(build_dir / "bin" / "softswitch", library, tmp_path, PORTS)
+    server = Server(
+        build_dir / "bin" / "p4runtime-server",
+        tmp_path,
+        f"--programs={library.parent}",
+        name="p4runtime-server",
+    )
+    yield switch, server
+    server.close()
+    switch.close()
+
+
+@pytest.fixture
+def primary(reloading: tuple[SoftswitchTarget, Server], proto: SimpleNamespace) -> Iterator[Client]:
+    client = Client(reloading[1].address, proto)
+    assert client.open().arbitration.status.code == 0
+    yield client
+    client.close()
+
+
+def program_of(client: Client) -> set[str]:
+    return {table.preamble.alias for table in client.get_config().p4info.tables}
+
+
+def set_program(client: Client, action: str, config: Any) -> None:
+    client.set_config(action, config)
+    client.info = client.get_config().p4info
+
+
+def test_another_program_takes_over(
+    primary: Client, reloading: tuple[SoftswitchTarget, Server], programs: Programs
+) -> None:
+    switch, server = reloading
+    primary.write(
+        primary.update("INSERT", table_entry=forward(primary)),
+        update(primary, "INSERT", group(primary, 1, replica(primary, 2))),
+    )
+    primary.set_config("VERIFY", programs.config("packets"))
+    assert [port for port, _ in switch.send(1, frame())] == [2]
+    config = programs.config("packets")
+    config.cookie.cookie = 5
+    old = primary.entry("constants", ether_type=EXACT)  # a table that the next one has not
+    set_program(primary, "VERIFY_AND_COMMIT", config)
+    assert program_of(primary) == {"forward"}
+    assert primary.get_config() == config
+    assert switch.command("info")["program"] == server.command("stats")["program"] == "packets"
+    # Nothing of the program before is left, and clients stay.
+    assert refused(primary, primary.update("DELETE", table_entry=old)) == code("NOT_FOUND")
+    assert read(primary, group(primary, 0)) == []
+    assert switch.send(1, frame()) == []
+    primary.write(primary.update("INSERT", table_entry=forward(primary, b"\x03")))
+    assert switch.send(1, frame()) == [(3, frame())]
+    set_program(primary, "VERIFY_AND_COMMIT", programs.config("everything"))
+    assert list(primary.entries("forward")) == []
+
+
+def test_a_saved_configuration_waits(
+    primary: Client, reloading: tuple[SoftswitchTarget, Server], programs: Programs
+) -> None:
+    switch, _ = reloading
+    with pytest.raises(CallError) as failed:
+        primary.set_config("COMMIT", None)
+    assert failed.value.code.name == "NOT_FOUND"
+    primary.write(primary.update("INSERT", table_entry=forward(primary)))
+    primary.set_config("VERIFY_AND_SAVE", programs.config("packets"))
+    assert [port for port, _ in switch.send(1, frame())] == [2]
+    with pytest.raises(CallError) as failed:
+        primary.write(primary.update("INSERT", table_entry=forward(primary)))
+    assert failed.value.code.name == "UNIMPLEMENTED"
+    with pytest.raises(CallError) as failed:
+        primary.set_config("COMMIT", programs.config("packets"))
+    assert failed.value.code.name == "INVALID_ARGUMENT"
+    set_program(primary, "COMMIT", None)
+    assert switch.command("info")["program"] == "packets"
+    primary.write(primary.update("INSERT", table_entry=forward(primary)))
+    with pytest.raises(CallError) as failed:
+        primary.set_config("COMMIT", None)
+    assert failed.value.code.name == "NOT_FOUND"
+
+
+def test_wrong_configurations_change_nothing(
+    primary: Client, reloading: tuple[SoftswitchTarget, Server], programs: Programs
+) -> None:
+    switch, _ = reloading
+    primary.write(primary.update("INSERT", table_entry=forward(primary)))
+    unknown, machine_code, other = (programs.config("packets") for _ in range(3))
+    unknown.p4_device_config = b"0" * 64
+    machine_code.p4_device_config = ELF
+    other.p4info.tables[0].size += 1
+    for config, complaint in (
+        (unknown, "no registered program has the hash 0000"),
+        (machine_code, "expected the SHA-256"),
+        (other, "tables[0].size"),
+    ):
+        for action in ("VERIFY", "VERIFY_AND_SAVE", "VERIFY_AND_COMMIT", "RECONCILE_AND_COMMIT"):
+            with pytest.raises(CallError) as failed:
+                primary.set_config(action, config)
+            assert failed.value.code.name == "INVALID_ARGUMENT"
+            assert complaint in failed.value.message
+    with pytest.raises(CallError) as failed:
+        primary.set_config("RECONCILE_AND_COMMIT", programs.config("packets"))
+    assert failed.value.code.name == "INVALID_ARGUMENT"
+    assert [port for port, _ in switch.send(1, frame())] == [2]
+    primary.set_config("RECONCILE_AND_COMMIT", programs.config("everything"))
+    assert len(list(primary.entries("forward"))) == 1
+
+
+class Traffic:
+    """Frames to one port as fast as it takes them."""
+
+    def __init__(self, switch: SoftswitchTarget, port: int) -> None:
+        self._switch = switch
+        self._port = port
+        self.sent = 0
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            self._switch.send_blindly(self._port, frame())
+            self.sent += 1
+
+    def stop(self) -> None:
+        self._stop.set()
+        self._thread.join()
+
+
+def counted(switch: SoftswitchTarget) -> dict[str, int]:
+    """Of all ports: frames that left by port 2, and those that did not leave at all."""
+    ports = switch.command("port_stats")["ports"]
+    return {
+        "forwarded": sum(each["tx_packets"] for each in ports if each["port"] == 2),
+        "dropped": sum(sum(each["drops"].values()) for each in ports),
+    }
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + DEADLINE_S
+    while not condition():
+        assert time.monotonic() < end, "it does not come about"
+
+
+def test_a_reload_under_traffic_loses_only_what_finds_no_entry(
+    primary: Client, reloading: tuple[SoftswitchTarget, Server], programs: Programs
+) -> None:
+    """Every frame is seen by the program before or by the one after: it leaves, or is a counted
+    drop of one without entries. Links and counters of ports go on.
+    """
+    switch, _ = reloading
+    primary.write(primary.update("INSERT", table_entry=forward(primary)))
+    traffic = Traffic(switch, 1)
+    try:
+        for name in ("packets", "everything", "packets"):
+            before = counted(switch)["forwarded"]
+            wait_until(lambda before=before: counted(switch)["forwarded"] > before + 100)
+            set_program(primary, "VERIFY_AND_COMMIT", programs.config(name))
+            primary.write(primary.update("INSERT", table_entry=forward(primary)))
+        before = counted(switch)["forwarded"]
+        wait_until(lambda: counted(switch)["forwarded"] > before + 100)
+    finally:
+        traffic.stop()
+    wait_until(lambda: sum(counted(switch).values()) == traffic.sent)
+    assert primary.entry("forward", dst_addr=EXACT).table_id == primary.id_of("tables", "forward")
