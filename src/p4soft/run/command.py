@@ -141,7 +141,9 @@ class _Switch:
         _say("ports", ", ".join(map(_described, [*front, *cpu])))
 
         with contextlib.ExitStack() as cleanup:
-            directory = cleanup.enter_context(temporary(Path(tempfile.gettempdir())))
+            # Below the temporary one, as nodes lock the directory of their sockets themselves.
+            directory = cleanup.enter_context(temporary(Path(tempfile.gettempdir()))) / "nodes"
+            directory.mkdir()
             command = self._softswitch(programs["softswitch"], directory, program.library)
             children = [cleanup.enter_context(_running("softswitch", command))]
             node.wait_until(
