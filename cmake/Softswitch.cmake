@@ -23,8 +23,9 @@ install(FILES "${nlohmann_include}/nlohmann/detail/abi_macros.hpp"
 install(FILES "${CMAKE_BINARY_DIR}/lib/bfrt/bfruntime.desc" "${CMAKE_BINARY_DIR}/lib/p4runtime/p4runtime.desc"
   DESTINATION share/turntable COMPONENT softswitch)
 set(documentation share/doc/turntable-softswitch)
-install(FILES "${CMAKE_SOURCE_DIR}/LICENSE" docs/softswitch.md docs/p4soft.md docs/bfrt.md docs/p4runtime.md
-  DESTINATION ${documentation} COMPONENT softswitch)
+install(FILES "${CMAKE_SOURCE_DIR}/LICENSE" DESTINATION ${documentation} COMPONENT softswitch)
+# All pages: they point to each other.
+install(DIRECTORY docs/ DESTINATION ${documentation} COMPONENT softswitch FILES_MATCHING PATTERN "*.md")
 # Of header-only libraries that are in the programs.
 foreach(package nlohmann-json3-dev libcli11-dev)
   install(FILES "/usr/share/doc/${package}/copyright" DESTINATION ${documentation}/licenses RENAME ${package}

@@ -153,7 +153,8 @@ class _Switch:
                 if arguments is None:
                     continue
                 command = [programs[server.program], "--directory", directory, *arguments]
-                child = cleanup.enter_context(_running(server.program, command))
+                log = directory / f"{server.program}.log"
+                child = cleanup.enter_context(_running(server.program, command, log))
                 children.append(child)
                 stats = node.wait_until(
                     directory, child, "stats", lambda answer: answer["program"] is not None
@@ -200,10 +201,14 @@ class _Switch:
 
 
 @contextlib.contextmanager
-def _running(name: str, command: list[str | Path]) -> Iterator[Child]:
-    child = Child(name, command)
+def _running(name: str, command: list[str | Path], log: Path | None = None) -> Iterator[Child]:
+    """Ended at the end; where that is a failure, what it said is printed."""
+    child = Child(name, command, log)
     try:
         yield child
+    except RunError:
+        sys.stderr.write(child.said())
+        raise
     finally:
         child.end()
 

@@ -46,7 +46,7 @@ def wait_until(directory: Path, child: Child, command: str, ready: Callable[[Any
             pass  # it does not listen yet
         ended = child.how_it_ended()
         if ended is not None:
-            raise RunError(f"{child.name} {ended} before it was ready; it says why above")
+            raise RunError(f"{child.name} {ended} before it was ready (its messages: above)")
         if time.monotonic() > end:
             raise RunError(f"{child.name} is not ready after {_DEADLINE_SECONDS:.0f} s")
         time.sleep(_BETWEEN_LOOKS_SECONDS)  # waits: between two looks

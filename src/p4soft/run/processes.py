@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import signal
@@ -55,14 +56,18 @@ def _at_death_of(parent: int, number: signal.Signals) -> Callable[[], None]:
 class Child:
     """A program in a session of its own, so that Ctrl-C reaches this process alone."""
 
-    def __init__(self, name: str, command: Command) -> None:
+    def __init__(self, name: str, command: Command, log: Path | None = None) -> None:
+        """log: for its standard error, which without one is this process's."""
         self.name = name
-        self.process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            start_new_session=True,
-            preexec_fn=_at_death_of(os.getpid(), signal.SIGKILL),  # noqa: PLW1509  # one thread
-        )
+        self._log = log
+        with contextlib.ExitStack() as files:
+            self.process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stderr=None if log is None else files.enter_context(log.open("wb")),
+                start_new_session=True,
+                preexec_fn=_at_death_of(os.getpid(), signal.SIGKILL),  # noqa: PLW1509  # one thread
+            )
 
     def how_it_ended(self) -> str | None:
         """ "ended with status 1", "was ended by SIGKILL"; None while it runs."""
@@ -72,6 +77,10 @@ class Child:
         if status < 0:
             return f"was ended by {signal.Signals(-status).name}"
         return f"ended with status {status}"
+
+    def said(self) -> str:
+        """What is in its log: lines, each with its end."""
+        return "" if self._log is None else self._log.read_text(errors="replace")
 
     def end(self) -> None:
         self.process.terminate()
@@ -101,7 +110,8 @@ def run_to_end(command: Command, scratch: Path) -> tuple[int, str]:
         stdin=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "TMPDIR": str(scratch)},
+        # A compiler without PATH does not find its linker.
+        env={"PATH": os.defpath, **os.environ, "TMPDIR": str(scratch)},
         start_new_session=True,
         preexec_fn=_at_death_of(os.getpid(), signal.SIGTERM),  # noqa: PLW1509  # one thread
     )
