@@ -114,7 +114,9 @@ def test_pip_installs_it_with_its_headers(
     subprocess.run(build, check=True)
     [wheel] = tmp_path.glob("*.whl")
     python = prefix / "bin" / "python"
-    subprocess.run([*pip, "--python", python, "install", "--no-deps", "--no-index", wheel], check=True)
+    subprocess.run(
+        [*pip, "--python", python, "install", "--no-deps", "--no-index", wheel], check=True
+    )
     shutil.rmtree(checkout)
     assert not (prefix / "bin" / "softswitch").exists()
     p4soft = prefix / "bin" / "p4soft"

@@ -30,7 +30,7 @@ def run(*words: str | Path, **environment: str) -> tuple[int, str]:
     ("words", "says"),
     [
         ([], "--port is missing: expected at least one, for instance --port 1=veth1"),
-        (["--port", "veth1"], "--port veth1: expected NUMBER=INTERFACE, for instance --port 1=veth1"),
+        (["--port", "veth1"], "--port veth1: expected NUMBER=INTERFACE, for instance --port 1="),
         (["--port=-1=lo"], "--port -1=lo: expected NUMBER=INTERFACE"),
         (["--port", "1="], "--port 1=: expected NUMBER=INTERFACE"),
         (["--cpu-port", "x=lo", "--port", "1=lo"], "--cpu-port x=lo: expected NUMBER=INTERFACE"),

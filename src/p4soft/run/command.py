@@ -159,7 +159,9 @@ class _Switch:
                 stats = node.wait_until(
                     directory, child, "stats", lambda answer: answer["program"] is not None
                 )
-                _say(server.title, f"{stats['address']}:{stats['port']}, program {stats['program']}")
+                _say(
+                    server.title, f"{stats['address']}:{stats['port']}, program {stats['program']}"
+                )
             _say("P4Info", str(program.p4info))
             if options.pcap_dir:
                 _say("captures", f"{options.pcap_dir}/INTERFACE_in.pcap, INTERFACE_out.pcap")
@@ -220,5 +222,3 @@ def _described(port: ports.PortArgument) -> str:
 
 def _say(what: str, text: str) -> None:
     print(f"{what:<12}{text}", flush=True)
-
-

@@ -1,8 +1,8 @@
 """Where a program's other half is: the runtime's headers and library, softswitch, the servers.
 
-    a checkout      src/p4soft      src/dataplane       build/src/dataplane   build/bin
-    installed       any place below PREFIX/include/     PREFIX/lib            PREFIX/bin
-                    PREFIX/lib      turntable
+a checkout      src/p4soft      src/dataplane       build/src/dataplane   build/bin
+installed       any place below PREFIX/include/     PREFIX/lib            PREFIX/bin
+                PREFIX/lib      turntable
 """
 
 from __future__ import annotations
