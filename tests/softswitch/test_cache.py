@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
 from p4soft.emit.program import Translation
 from p4soft.run import cache, compiler
 from p4soft.run.cache import CompiledProgram

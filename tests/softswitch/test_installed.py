@@ -109,6 +109,9 @@ def test_pip_installs_it_with_its_headers(
         if (REPOSITORY / name).is_file():
             (checkout / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(REPOSITORY / name, checkout / name)
+    stray = checkout / "build" / "lib" / "p4" / "stray.so"  # where CMake puts compiled programs
+    stray.parent.mkdir(parents=True)
+    stray.touch()
     pip = [sys.executable, "-m", "pip", "--quiet"]
     build = [*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", tmp_path, checkout]
     subprocess.run(build, check=True)
@@ -119,6 +122,7 @@ def test_pip_installs_it_with_its_headers(
     )
     shutil.rmtree(checkout)
     assert not (prefix / "bin" / "softswitch").exists()
+    assert list(prefix.rglob("stray.so")) == []
     p4soft = prefix / "bin" / "p4soft"
     told = subprocess.run(
         [p4soft, "run", "x.p4", "--port", "1=lo"],

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from p4soft.run import node
 from packet.live_switch import DEADLINE_S, Links
+
+from p4soft.run import node
 
 from .conftest import IN, OUT, P4SOFT, Command, Run
 from .processes import await_end, await_file, children
