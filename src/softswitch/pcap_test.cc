@@ -43,7 +43,7 @@ TEST(PcapFileTest, FramesFollowEachOtherWithTheirTimes) {
 
 TEST(PcapFileTest, DirectoryThatIsNotThereIsNamed) {
   try {
-    PcapFile("/nowhere/veth0_in.pcap");
+    const PcapFile file("/nowhere/veth0_in.pcap");
     FAIL() << "there is no such directory";
   } catch (const std::system_error& error) {
     EXPECT_NE(std::string(error.what()).find("/nowhere/veth0_in.pcap"), std::string::npos);
@@ -51,7 +51,7 @@ TEST(PcapFileTest, DirectoryThatIsNotThereIsNamed) {
 }
 
 TEST(PcapFileTest, FullDiskIsNoSilence) {
-  EXPECT_THROW(PcapFile("/dev/full"), std::system_error);
+  EXPECT_THROW(PcapFile file("/dev/full"), std::system_error);
 }
 
 TEST(CapturedPortTest, InAndOutAreApartAndReadableAtOnce) {
@@ -62,7 +62,7 @@ TEST(CapturedPortTest, InAndOutAreApartAndReadableAtOnce) {
   port.inject("first");
   port.inject("second");
   ASSERT_EQ(port.receive(frames), 2);
-  const std::filesystem::path path = directory.path();
+  const std::filesystem::path& path = directory.path();
   const std::string received = content_of(path / "fake7_in.pcap");
   ASSERT_EQ(received.size(), 24 + 16 + 5 + 16 + 6);
   EXPECT_EQ(received.substr(24 + 16, 5), "first");

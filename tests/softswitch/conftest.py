@@ -93,7 +93,8 @@ def arguments(source: Path, cache_directory: Path) -> Command:
     """Of `p4soft run`, but for the program p4soft."""
     return [
         "run", source, "-I", source.parent / "include", "--cache-dir", cache_directory,
-        f"--port={IN}=s{IN}", f"--port={OUT}=s{OUT}", "--bfrt=127.0.0.1:0", "--p4runtime=127.0.0.1:0",
+        f"--port={IN}=s{IN}", f"--port={OUT}=s{OUT}",
+        "--bfrt=127.0.0.1:0", "--p4runtime=127.0.0.1:0",
     ]  # fmt: skip
 
 

@@ -6,7 +6,7 @@ import os
 import signal
 import struct
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -101,51 +101,63 @@ def test_options_of_softswitch_follow(start: Start) -> None:
     assert node.ask(run.control_directory, "softswitch", "trace_read")["traces"] == []
 
 
-def test_a_killed_compilation_leaves_nothing(
-    build_dir: Path, links: Links, arguments: Command, tmp_path: Path
-) -> None:
-    """The compiler has a child of its own, as g++ has, and a temporary file."""
-    compiler = tmp_path / "compiler"
-    pids = tmp_path / "pids"
-    compiler.write_text(
-        "#!/bin/sh\n"
-        '[ "$1" != --version ] || { echo compiler 1; exit; }\n'
-        "mktemp >/dev/null\n"
-        f'sleep 1000 & echo "$$ $!" >{pids}; wait\n'
-    )
+# The compiler has a child of its own, as g++ has, and a temporary file; it writes both ids.
+ENDLESS_COMPILER = """\
+#!/bin/sh
+[ "$1" != --version ] || { echo compiler 1; exit; }
+mktemp >/dev/null
+sleep 1000 & echo "$$ $!" >"$PIDS"; wait
+"""
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def compiling(
+    build_dir: Path,
+    links: Links,
+    arguments: Command,
+    cache: Path,
+    tmp_path: Path,
+) -> Iterator[tuple[subprocess.Popen[bytes], list[int]]]:
+    """`p4soft run` while it compiles, with the ids of its compiler's processes."""
+    compiler, pids = tmp_path / "compiler", tmp_path / "pids"
+    compiler.write_text(ENDLESS_COMPILER)
     compiler.chmod(0o755)
-    cache = tmp_path / "cache"
-    own_cache = [*arguments, "--cache-dir", cache]
-    command = ["ip", "netns", "exec", links.namespace, *P4SOFT, *own_cache]
-    process = subprocess.Popen([*command, "--compiler", compiler])
-    compiling = [int(word) for word in await_file(pids).split()]
+    options = ["--cache-dir", cache, "--compiler", compiler]
+    process = subprocess.Popen(
+        ["ip", "netns", "exec", links.namespace, *P4SOFT, *arguments, *options],
+        env={**os.environ, "PIDS": str(pids)},
+    )
+    try:
+        yield process, [int(word) for word in await_file(pids).split()]
+    finally:
+        process.kill()
+        process.wait(DEADLINE_S)
+
+
+def test_a_killed_compilation_leaves_nothing(
+    compiling: tuple[subprocess.Popen[bytes], list[int]], start: Start, cache: Path
+) -> None:
+    process, pids = compiling
     process.kill()
     process.wait(DEADLINE_S)
-    await_end(compiling)
+    await_end(pids)
     # What it left in the cache is removed by the next one.
     assert len(list(cache.glob("p4soft-*/*/tmp.*"))) == 1
-    run = Run(command)
+    run = start("--cache-dir", cache)
     assert list(cache.glob("p4soft-*")) == []
     assert run.end() == 0
 
 
 def test_ctrl_c_ends_a_compilation(
-    build_dir: Path, links: Links, arguments: Command, tmp_path: Path
+    compiling: tuple[subprocess.Popen[bytes], list[int]], cache: Path
 ) -> None:
-    compiler = tmp_path / "compiler"
-    pids = tmp_path / "pids"
-    compiler.write_text(
-        "#!/bin/sh\n"
-        '[ "$1" != --version ] || { echo compiler 1; exit; }\n'
-        f'sleep 1000 & echo "$$ $!" >{pids}; wait\n'
-    )
-    compiler.chmod(0o755)
-    cache = tmp_path / "cache"
-    own_cache = [*arguments, "--cache-dir", cache]
-    command = ["ip", "netns", "exec", links.namespace, *P4SOFT, *own_cache]
-    process = subprocess.Popen([*command, "--compiler", compiler])
-    compiling = [int(word) for word in await_file(pids).split()]
-    os.kill(process.pid, signal.SIGINT)
+    process, pids = compiling
+    process.send_signal(signal.SIGINT)
     assert process.wait(DEADLINE_S) == 128 + signal.SIGINT
-    await_end(compiling)
+    await_end(pids)
     assert list(cache.iterdir()) == []

@@ -53,7 +53,8 @@ def find(package: Path = _PACKAGE) -> Installation:
                 prefix / "include/turntable",
                 prefix / "lib" / _LIBRARY,
                 prefix / "bin",
-                f"in a checkout, run: cmake --install build --component softswitch --prefix {prefix}",
+                "in a checkout, run: cmake --install build --component softswitch "
+                f"--prefix {prefix}",
             )
     raise RunError(
         f"the package {package} lies in no installation: no directory above it has "
