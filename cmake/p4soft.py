@@ -6,6 +6,6 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "lib" / "python"))
 
-from p4soft.commands import main  # noqa: E402
+from p4soft.commands import main
 
 sys.exit(main())

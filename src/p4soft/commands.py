@@ -16,7 +16,10 @@ COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Exit status: the subcommand's; 2 without one. `p4soft FILE …` is `p4soft translate FILE …`."""
+    """Exit status: the subcommand's; 2 without one.
+
+    `p4soft FILE …` is `p4soft translate FILE …`.
+    """
     words = sys.argv[1:] if arguments is None else arguments
     if not words or words[0] in ("-h", "--help"):
         print(_overview(), file=sys.stdout if words else sys.stderr)

@@ -58,6 +58,16 @@ def test_nothing_in_it_points_elsewhere(tree: Path) -> None:
             assert place.encode() not in content, f"{path} names {place}"
 
 
+def test_nothing_in_it_is_for_debuggers(tree: Path) -> None:
+    """What they read has the paths of sources."""
+    compiled = [*(tree / "lib").glob("*.a"), *(tree / "bin").iterdir()]
+    assert len(compiled) == 1 + 6
+    for path in compiled:
+        read = ["readelf", "--sections", "--wide", path]
+        sections = subprocess.run(read, capture_output=True, text=True, check=False).stdout
+        assert ".debug_" not in sections, path
+
+
 def test_its_programs_need_what_the_page_says(tree: Path) -> None:
     """By the libraries that they load: each is of a Debian package that the page has installed."""
     page = (REPOSITORY / "docs" / "softswitch.md").read_text()
