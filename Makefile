@@ -8,7 +8,7 @@ ifdef SUDO_UID
 .SHELLFLAGS := -c 'trap scripts/give-back EXIT; eval "$$1"' recipe
 endif
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup build configure programs lint ctest pytest smoke long soak sanitize fuzz threads bench tofino p4testgen list notebook lab clean testbed-up testbed-down run
+.PHONY: help demo test setup build configure programs softswitch package lint ctest pytest smoke long soak sanitize fuzz threads bench tofino p4testgen list notebook lab clean testbed-up testbed-down run
 
 JOBS ?= $(shell nproc)
 PROFILE ?= embedded
@@ -44,6 +44,12 @@ programs: configure ## Compile what a run needs (SYSTEM=farreach)
 		{ echo "programs: no system '$(SYSTEM)'; expected one of:" $$(ls build/system_programs) >&2; exit 2; }
 	@echo "programs: for runs of $(SYSTEM) $$(cat build/system_programs/$(SYSTEM)); tests and benchmarks: make build"
 	@cmake --build --preset release --parallel $(JOBS) --target $(SYSTEM)
+
+softswitch: configure ## Compile what `p4soft run` needs (docs/softswitch.md)
+	@cmake --build --preset release --parallel $(JOBS) --target turntable_softswitch_product
+
+package: softswitch ## The software switch as build/package/turntable-softswitch-VERSION.tar.gz, which runs where it is unpacked
+	@scripts/package
 
 configure:
 	@scripts/setup --check

@@ -19,7 +19,7 @@ function(turntable_p4_numbers source)
     OUTPUT "${header}.stamp"
     BYPRODUCTS "${header}"
     COMMAND ${CMAKE_COMMAND} -E env "PYTHONPATH=${CMAKE_SOURCE_DIR}/src" PYTHONDONTWRITEBYTECODE=1
-            ${Python3_EXECUTABLE} -m p4soft.constants "${source}" --namespace turntable::p4 --output "${include}/p4"
+            ${Python3_EXECUTABLE} -m p4soft constants "${source}" --namespace turntable::p4 --output "${include}/p4"
     COMMAND ${CMAKE_COMMAND} -E touch "${header}.stamp"
     DEPENDS ${parts} ${P4SOFT_SOURCES}
     COMMENT "Reading the numbers of ${name}.p4"
@@ -41,7 +41,7 @@ function(turntable_translate source output)
     OUTPUT "${output}/${name}.stamp"
     BYPRODUCTS "${output}/${name}.cpp" "${output}/${name}.bfrt.json" "${output}/${name}.p4info.txtpb"
     COMMAND ${CMAKE_COMMAND} -E env "PYTHONPATH=${CMAKE_SOURCE_DIR}/src" PYTHONDONTWRITEBYTECODE=1
-            ${Python3_EXECUTABLE} -m p4soft "${source}" --output "${output}"
+            ${Python3_EXECUTABLE} -m p4soft translate "${source}" --output "${output}"
     COMMAND ${CMAKE_COMMAND} -E touch "${output}/${name}.stamp"
     DEPENDS ${parts} ${P4SOFT_SOURCES}
     COMMENT "Translating ${name}.p4"

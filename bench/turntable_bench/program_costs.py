@@ -44,7 +44,8 @@ def translate_and_compile_s(settings: Settings, source: Path) -> float:
     with tempfile.TemporaryDirectory() as directory:
         generated = Path(directory, f"{source.stem}.cpp")
         path = f"PYTHONPATH={REPOSITORY / 'src'}"
-        translate = ["env", path, sys.executable, "-m", "p4soft", source, "--output", directory]
+        p4soft = ["env", path, sys.executable, "-m", "p4soft"]
+        translate = [*p4soft, "translate", source, "--output", directory]
         compiler = ["env", "CCACHE_DISABLE=1", *_compiler(settings)]
         library = generated.with_suffix(".so")
         compile_it = [*compiler, "-shared", generated, "-o", library]

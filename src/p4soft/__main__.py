@@ -1,7 +1,7 @@
-"""`python -m p4soft`: see `cli`."""
+"""`python -m p4soft`: see `commands`."""
 
 import sys
 
-from p4soft.cli import main
+from p4soft.commands import main
 
 sys.exit(main())

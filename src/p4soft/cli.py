@@ -1,4 +1,4 @@
-"""The command line: `python -m p4soft PROGRAM.p4 --output DIR [-I DIR] [-D NAME[=VALUE]]`."""
+"""The command line: `p4soft translate PROGRAM.p4 --output DIR [-I DIR] [-D NAME[=VALUE]]`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from p4soft.check.registers import check_registers
 from p4soft.check.validity import check_validity
 from p4soft.elaborate import elaborate
 from p4soft.emit.program import Translation, emit_program
-from p4soft.errors import P4Error, P4Warning
+from p4soft.errors import P4Error, P4Warning, Position
 from p4soft.files import write_if_changed
 from p4soft.frontend.program_parser import parse
 
@@ -72,27 +72,51 @@ def _print_warning(warning: P4Warning) -> None:
     print(warning, file=sys.stderr)
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Exit status: 0 translated, 1 wrong or unsupported program, 2 usage or unreadable file."""
-    parser = argparse.ArgumentParser(prog="p4soft", description="Translates P4_16 for TNA to C++.")
+def add_program_arguments(parser: argparse.ArgumentParser) -> None:
+    """The program and what `translated` needs to know of it."""
     parser.add_argument(
         "program", type=Path, help="the top file, for example p4/nocache/nocache.p4"
     )
+    parser.add_argument("-I", dest="include", type=Path, action="append", default=[], metavar="DIR")
+    parser.add_argument(
+        "-D", dest="define", type=_define, action="append", default=[], metavar="NAME=VALUE"
+    )
+
+
+def translated(options: argparse.Namespace) -> Translation:
+    """The translation that the command line asks for; warnings are printed.
+
+    Raises P4Error, or OSError if a file cannot be read.
+    """
+    sys.setrecursionlimit(RECURSION_LIMIT)
+    try:
+        return translate(
+            options.program, options.include, dict(options.define), warn=_print_warning
+        )
+    except RecursionError:
+        top = Position(str(options.program), 1, 1)
+        raise P4Error(top, "the program is nested too deeply") from None
+
+
+def text_of(error: OSError) -> str:
+    return str(error) if error.filename is None else f"{error.filename}: {error.strerror}"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Exit status: 0 translated, 1 wrong or unsupported program, 2 usage or unreadable file."""
+    parser = argparse.ArgumentParser(
+        prog="p4soft translate", description="Translates P4_16 for TNA to C++."
+    )
+    add_program_arguments(parser)
     parser.add_argument(
         "--output",
         type=Path,
         required=True,
         help="directory for NAME.cpp, NAME.bfrt.json and NAME.p4info.txtpb",
     )
-    parser.add_argument("-I", dest="include", type=Path, action="append", default=[], metavar="DIR")
-    parser.add_argument(
-        "-D", dest="define", type=_define, action="append", default=[], metavar="NAME=VALUE"
-    )
     options = parser.parse_args(arguments)
-    sys.setrecursionlimit(RECURSION_LIMIT)
     try:
-        defines = dict(options.define)
-        made = translate(options.program, options.include, defines, warn=_print_warning)
+        made = translated(options)
         options.output.mkdir(parents=True, exist_ok=True)
         name = options.program.stem
         write_if_changed(options.output / f"{name}.cpp", made.code)
@@ -102,9 +126,6 @@ def main(arguments: list[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 1
     except OSError as error:
-        print(f"p4soft: {error.filename}: {error.strerror}", file=sys.stderr)
+        print(f"p4soft: {text_of(error)}", file=sys.stderr)
         return 2
-    except RecursionError:
-        print(f"{options.program}:1:1: error: the program is nested too deeply", file=sys.stderr)
-        return 1
     return 0

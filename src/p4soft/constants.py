@@ -1,7 +1,7 @@
 """Enums and constants of a P4 file for the other side of the control plane, so that nobody copies
 numbers by hand: `read` gives them to Python, and
 
-    python -m p4soft.constants P4/NAME.p4 --namespace N --output DIR
+    p4soft constants P4/NAME.p4 --namespace N --output DIR
 
 writes DIR/NAME.h for C++. The file includes those that declare them; it need not be a program.
 """
@@ -67,7 +67,7 @@ def _camel(name: str) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """Exit status: 0 written, 1 wrong or unsupported P4, 2 usage or unreadable file."""
-    parser = argparse.ArgumentParser(prog="p4soft.constants", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="p4soft constants", description=__doc__.splitlines()[0])
     parser.add_argument("file", type=Path, help="for example p4/shared/control_plane.p4")
     parser.add_argument("--namespace", required=True, help="of the C++ names")
     parser.add_argument("--output", type=Path, required=True, help="directory for NAME.h")
@@ -80,10 +80,6 @@ def main(arguments: list[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 1
     except OSError as error:
-        print(f"p4soft.constants: {error.filename}: {error.strerror}", file=sys.stderr)
+        print(f"p4soft constants: {error.filename}: {error.strerror}", file=sys.stderr)
         return 2
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

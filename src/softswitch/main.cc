@@ -15,6 +15,7 @@
 #include "node/control_server.h"
 #include "softswitch/af_packet_port.h"
 #include "softswitch/af_xdp_port.h"
+#include "softswitch/captured_port.h"
 #include "softswitch/event_loop.h"
 #include "softswitch/pipeline.h"
 #include "softswitch/switch_control.h"
@@ -38,6 +39,7 @@ struct Options {
   bool realtime = false;
   std::optional<std::string> trace;  // a filter
   bool trace_json = false;
+  std::filesystem::path pcap_directory;  // empty: frames are not captured
 };
 
 struct PortArgument {
@@ -64,19 +66,26 @@ PortArgument parse_cpu_port(const std::string& text) {
   return parse_port(text);
 }
 
+template <class Driver>
 std::unique_ptr<Port> open_port(const Options& options, const PortArgument& port, bool is_cpu) {
   const int bytes = options.receive_buffer_bytes;
-  if (options.port_driver == "af_xdp")
-    return std::make_unique<AfXdpPort>(port.number, port.interface, is_cpu, bytes);
-  return std::make_unique<AfPacketPort>(port.number, port.interface, is_cpu, bytes);
+  if (options.pcap_directory.empty())
+    return std::make_unique<Driver>(port.number, port.interface, is_cpu, bytes);
+  return std::make_unique<CapturedPort<Driver>>(options.pcap_directory, port.number, port.interface,
+                                                is_cpu, bytes);
 }
 
 PortTable open_ports(const Options& options) {
   PortTable ports;
-  for (const std::string& argument : options.ports)
-    ports.add(open_port(options, parse_port(argument), false));
-  for (const std::string& argument : options.cpu_ports)
-    ports.add(open_port(options, parse_cpu_port(argument), true));
+  const auto open = [&](const std::vector<std::string>& arguments, bool is_cpu) {
+    for (const std::string& argument : arguments) {
+      const PortArgument port = is_cpu ? parse_cpu_port(argument) : parse_port(argument);
+      ports.add(options.port_driver == "af_xdp" ? open_port<AfXdpPort>(options, port, is_cpu)
+                                                : open_port<AfPacketPort>(options, port, is_cpu));
+    }
+  };
+  open(options.ports, false);
+  open(options.cpu_ports, true);
   return ports;
 }
 
@@ -167,6 +176,9 @@ int run_program(int argc, char** argv) {
                  "them, for instance port=1,udp=1152,count=20 (docs/p4soft.md)")
           .optional_value("FILTER");
   app.flag("--trace-json", options.trace_json, "Print traces as JSON, one per line");
+  app.option("--pcap-dir", options.pcap_directory,
+             "Write what ports receive and send to INTERFACE_in.pcap and INTERFACE_out.pcap in "
+             "this directory");
   if (const auto status = app.parse(argc, argv)) return *status;
   if (trace.given()) options.trace = filter;
   return run(options);

@@ -28,7 +28,7 @@ def test_p4soft_names_the_included_file(tmp_path: Path) -> None:
     (tmp_path / "top.p4").write_text('#include "latin.p4"\n')
     (tmp_path / "latin.p4").write_bytes(b"// 1\n// caf\xe9\n")
     done = subprocess.run(
-        [sys.executable, "-m", "p4soft", tmp_path / "top.p4", "--output", tmp_path],
+        [sys.executable, "-m", "p4soft", "translate", tmp_path / "top.p4", "--output", tmp_path],
         cwd=REPOSITORY / "src",
         capture_output=True,
         text=True,

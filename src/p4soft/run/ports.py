@@ -1,0 +1,81 @@
+"""The switch's ports: `NUMBER=INTERFACE`, and whether there are such interfaces."""
+
+from __future__ import annotations
+
+import fcntl
+import socket
+import struct
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from p4soft.run.errors import RunError
+
+_SIOCGIFFLAGS = 0x8913
+_IFF_UP = 0x1
+_NAME_BYTES = 16
+
+
+@dataclass(frozen=True)
+class PortArgument:
+    number: int
+    interface: str
+
+    def __str__(self) -> str:
+        return f"{self.number}={self.interface}"
+
+
+def parse(option: str, texts: Iterable[str]) -> list[PortArgument]:
+    """Of `--port` or `--cpu-port`. Raises RunError for what is not NUMBER=INTERFACE."""
+    return [_parse(option, text) for text in texts]
+
+
+def _parse(option: str, text: str) -> PortArgument:
+    number, equals, interface = text.partition("=")
+    if not (number.isascii() and number.isdigit() and equals and interface):
+        message = f"{option} {text}: expected NUMBER=INTERFACE, for instance {option} 1=veth1"
+        raise RunError(message, status=2)
+    return PortArgument(int(number), interface)
+
+
+def check_unique(ports: Iterable[PortArgument]) -> None:
+    """Raises RunError for a number or an interface that is there twice."""
+    numbers: dict[int, PortArgument] = {}
+    interfaces: dict[str, PortArgument] = {}
+    for port in ports:
+        other = numbers.get(port.number) or interfaces.get(port.interface)
+        if other is not None:
+            message = f"port {port}: {other} is a port already; expected each number and each "
+            raise RunError(message + "interface once: take another one", status=2)
+        numbers[port.number] = interfaces[port.interface] = port
+
+
+def check_interfaces(ports: Iterable[PortArgument]) -> None:
+    """Raises RunError for an interface that this network namespace does not have."""
+    names = sorted(name for _, name in socket.if_nameindex())
+    for port in ports:
+        if port.interface not in names:
+            raise RunError(
+                f"port {port}: there is no interface {port.interface} in this network namespace; "
+                f"there are {', '.join(names)}. Make a pair with: "
+                f"ip link add {port.interface} type veth peer name {port.interface}-peer"
+            )
+
+
+def check_permission() -> None:
+    """Raises RunError where the kernel gives this user no packet socket."""
+    try:
+        socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0).close()
+    except PermissionError:
+        raise RunError(
+            "this user may not open packet sockets; expected root, or the capability CAP_NET_RAW: "
+            "run it with sudo"
+        ) from None
+
+
+def is_up(interface: str) -> bool:
+    """Whether frames can pass it. Raises OSError if it has gone."""
+    request = struct.pack(f"{_NAME_BYTES}sH14x", interface.encode(), 0)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        answer = fcntl.ioctl(any_socket, _SIOCGIFFLAGS, request)
+    (flags,) = struct.unpack_from("H", answer, _NAME_BYTES)
+    return bool(flags & _IFF_UP)

@@ -1,0 +1,127 @@
+"""Whatever is wrong: what, where, what was expected, what to do, and an exit status."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+from packet.live_switch import Links
+
+from .conftest import P4SOFT
+
+
+def run(*words: str | Path, **environment: str) -> tuple[int, str]:
+    done = subprocess.run(
+        [*P4SOFT, "run", *words],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+        timeout=60,
+        check=False,
+    )
+    assert done.stdout == ""
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ([], "--port is missing: expected at least one, for instance --port 1=veth1"),
+        (["--port", "veth1"], "--port veth1: expected NUMBER=INTERFACE, for instance --port 1="),
+        (["--port=-1=lo"], "--port -1=lo: expected NUMBER=INTERFACE"),
+        (["--port", "1="], "--port 1=: expected NUMBER=INTERFACE"),
+        (["--cpu-port", "x=lo", "--port", "1=lo"], "--cpu-port x=lo: expected NUMBER=INTERFACE"),
+        (["--port", "1=lo", "--port", "1=b"], "port 1=b: 1=lo is a port already"),
+        (["--port", "1=lo", "--cpu-port", "2=lo"], "port 2=lo: 1=lo is a port already"),
+        (["--port", "1=lo", "--bfrt", "here"], "--bfrt here: expected ADDRESS or ADDRESS:PORT"),
+        (["--port", "1=lo", "--bfrt", "127.0.0.1:99999"], "for instance 127.0.0.1:50052, or off"),
+        (["--port", "1=lo", "--p4runtime", ":1"], "--p4runtime :1: expected ADDRESS"),
+        (["--port", "1=lo", "--tarce"], "unrecognized arguments: --tarce"),
+        (["--port", "1=lo", "-D", "1X"], "'1X' is not NAME or NAME=VALUE"),
+    ],
+)  # fmt: skip
+def test_wrong_usage(source: Path, words: list[str], says: str) -> None:
+    status, errors = run(source, *words)
+    assert says in errors
+    assert status == 2
+
+
+def test_an_interface_that_is_missing_is_named_with_those_that_are_there(source: Path) -> None:
+    status, errors = run(source, "--port", "3=nosuch0")
+    assert "port 3=nosuch0: there is no interface nosuch0 in this network namespace" in errors
+    assert "there are " in errors and "lo" in errors
+    assert "ip link add nosuch0 type veth peer name nosuch0-peer" in errors
+    assert status == 1
+
+
+def may_open_packet_sockets() -> bool:
+    try:
+        socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0).close()
+    except PermissionError:
+        return False
+    return True
+
+
+needs_root = pytest.mark.skipif(not may_open_packet_sockets(), reason="opens packet sockets")
+
+
+@needs_root
+def test_a_user_who_may_not_open_packet_sockets_is_told(source: Path) -> None:
+    drop = ["setpriv", "--bounding-set=-net_raw", "--inh-caps=-net_raw"]
+    done = subprocess.run(
+        [*drop, *P4SOFT, "run", source, "--port", "1=lo"],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert "expected root, or the capability CAP_NET_RAW: run it with sudo" in done.stderr
+    assert done.returncode == 1
+
+
+@needs_root
+def test_no_compiler(build_dir: Path, source: Path) -> None:
+    status, errors = run(source, "--port", "1=lo", "--compiler", "nosuch++")
+    assert "there is no C++ compiler: nosuch++ not found in PATH" in errors
+    assert "apt-get install g++" in errors
+    assert status == 1
+    assert run(source, "--port", "1=lo", CXX="/nowhere/g++") == (
+        1, errors.replace("nosuch++", "/nowhere/g++")
+    )  # fmt: skip
+
+
+@needs_root
+def test_nothing_compiled_yet(source: Path, tmp_path: Path) -> None:
+    status, errors = run(
+        source, "--port", "1=lo", TURNTABLE_BUILD_DIR=str(tmp_path), PATH="/usr/bin:/bin"
+    )
+    assert f"there is no softswitch in {tmp_path}/bin, nor in PATH; run in " in errors
+    assert "make setup softswitch" in errors
+    assert status == 1
+
+
+@needs_root
+def test_a_program_that_is_refused(build_dir: Path, source: Path) -> None:
+    status, errors = run(source, "--port", "1=lo")
+    assert f"{source}:" in errors
+    assert "error: cannot find 'out.p4' in " in errors
+    assert "add its directory with -I" in errors
+    assert status == 1
+    status, errors = run(source.with_name("none.p4"), "--port", "1=lo")
+    assert errors == f"p4soft: {source.with_name('none.p4')}: No such file or directory\n"
+    assert status == 2
+
+
+def test_what_softswitch_refuses_is_said_by_it(
+    build_dir: Path, links: Links, source: Path, tmp_path: Path
+) -> None:
+    done = subprocess.run(
+        [
+            "ip", "netns", "exec", links.namespace, *P4SOFT, "run", source,
+            "-I", source.parent / "include", "--cache-dir", tmp_path, "--port", "68=s1",
+        ],
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert "68 to 71 of each pipe (128 numbers) are recirculation ports" in done.stderr
+    assert "p4soft: softswitch ended with status 1 before it was ready" in done.stderr
+    assert done.returncode == 1
