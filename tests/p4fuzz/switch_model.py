@@ -1,0 +1,156 @@
+"""A switch that runs a program by the interpreter: frames in, frames out."""
+
+from __future__ import annotations
+
+from . import hashing, tree
+from .interpreter import Exited, Interpreter, Returned, State
+
+Frame = tuple[int, bytes]  # port, bytes
+NO_PORT = 511
+_NO_MATCH, _PARTIAL_HEADER = 1, 2  # bits of parser_err, tna.p4
+
+
+class ModelSwitch:
+    def __init__(self, program: tree.Program) -> None:
+        self.program = program
+        self.state = State.of(program)
+
+    def send(self, port: int, frame: bytes) -> list[Frame]:
+        ingress = self.program.ingress
+        passed = _Pass(ingress, self.state, frame)
+        error = passed.parse()
+        if error == _NO_MATCH or (error and not ingress.reads_parser_error):
+            return []
+        cells = passed.machine.cells
+        cells["ig_intr_md.ingress_port"] = port
+        cells["ig_prsr_md.parser_err"] = error
+        cells |= {"ig_tm_md.ucast_egress_port": NO_PORT, "ig_tm_md.bypass_egress": 0}
+        cells["ig_dprsr_md.drop_ctl"] = 0
+        passed.control()
+        frame = passed.deparse()
+        to = cells["ig_tm_md.ucast_egress_port"]
+        if cells["ig_dprsr_md.drop_ctl"] & 1 or to == NO_PORT:
+            return []
+        if cells["ig_tm_md.bypass_egress"] or self.program.egress is None:
+            return [(to, frame)]
+        return self._egress(self.program.egress, to, frame)
+
+    def _egress(self, egress: tree.Block, port: int, frame: bytes) -> list[Frame]:
+        passed = _Pass(egress, self.state, frame)
+        error = passed.parse()
+        cells = passed.machine.cells
+        cells["eg_intr_md.egress_port"] = port
+        cells["eg_intr_md.pkt_length"] = len(frame) + 4  # with the check sequence
+        cells["eg_prsr_md.parser_err"] = error
+        cells["eg_dprsr_md.drop_ctl"] = 0
+        passed.control()
+        frame = passed.deparse()
+        return [] if cells["eg_dprsr_md.drop_ctl"] & 1 else [(port, frame)]
+
+
+class _Pass:
+    """Of one frame through one block."""
+
+    def __init__(self, block: tree.Block, state: State, frame: bytes) -> None:
+        self.block = block
+        self.machine = Interpreter(block, state, len(frame))
+        self.rest = frame
+
+    # --- Parser -------------------------------------------------------------------------------
+
+    def parse(self) -> int:
+        """Bits of parser_err."""
+        states = {state.name: state for state in self.block.states}
+        name = "start"
+        filled = dict.fromkeys((stack.name for stack in self.block.stacks), 0)
+        while name not in ("accept", "reject"):
+            state = states[name]
+            try:
+                for statement in state.body:
+                    self._parser_statement(statement, filled)
+                following = self._next(state)
+            except _EndOfPacketError:
+                return _PARTIAL_HEADER
+            if following is None:
+                return _NO_MATCH
+            name = following
+        return 0
+
+    def _parser_statement(self, statement: tree.Statement, filled: dict[str, int]) -> None:
+        match statement:
+            case tree.Extract():
+                place = statement.header
+                bits = self._look(statement.type.width)
+                if statement.stack is not None:
+                    place = f"{statement.stack.name}[{filled[statement.stack.name]}]"
+                    filled[statement.stack.name] += 1
+                self.rest = self.rest[statement.type.width // 8 :]
+                self.machine.set_header_bits(place, statement.type, bits)
+            case tree.Advance():
+                self._look(statement.bits)
+                self.rest = self.rest[statement.bits // 8 :]
+            case tree.Assign(value=tree.Lookahead() as ahead):
+                assert isinstance(ahead.type, tree.Bits)
+                self.machine.store(statement.target, self._look(ahead.type.width))
+            case _:
+                self.machine.statement(statement)
+
+    def _look(self, bits: int) -> int:
+        if len(self.rest) * 8 < bits:
+            raise _EndOfPacketError
+        return int.from_bytes(self.rest[: bits // 8], "big")
+
+    def _next(self, state: tree.State) -> str | None:
+        if not state.subjects:
+            return state.cases[0].state
+        values = [self.machine.value(subject) for subject in state.subjects]
+        for case in state.cases:
+            pairs = zip(case.keys, values, strict=False)
+            if all(_is_in(key, value) for key, value in pairs):
+                return case.state
+        return None
+
+    # --- Control and deparser -----------------------------------------------------------------
+
+    def control(self) -> None:
+        try:
+            self.machine.run(self.block.control.body)
+        except (Exited, Returned):
+            pass
+
+    def deparse(self) -> bytes:
+        for checksum in self.block.checksums:
+            value, bits = self.machine.concatenated([self._summed(e) for e in checksum.data])
+            data = value.to_bytes(bits // 8, "big")
+            self.machine.cells[checksum.target] = hashing.internet_checksum(
+                data, zeros_as_ones=checksum.zeros_as_ones
+            )
+        places = self.block.header_places()
+        out = b""
+        for emitted in self.block.emitted or ["hdr"]:
+            for place, header in places:
+                within = place == emitted or place.startswith((f"{emitted}.", f"{emitted}["))
+                if within and self.machine.cells[f"{place}.$valid"]:
+                    bits = self.machine.header_bits(place, header)
+                    out += bits.to_bytes(header.width // 8, "big")
+        return out + self.rest
+
+
+    def _summed(self, place: tree.Place) -> tree.Expression:
+        """A field of an invalid header counts as zero."""
+        header = place.name.rpartition(".")[0]
+        valid = self.machine.cells.get(f"{header}.$valid", True)
+        return place if valid else tree.Literal(place.type, 0)
+
+
+class _EndOfPacketError(Exception):
+    """The packet ended inside what the parser wanted of it."""
+
+
+def _is_in(key: tuple[str, int, int], value: int) -> bool:
+    kind, first, second = key
+    if kind == "any":
+        return True
+    if kind == "mask":
+        return (value ^ first) & second == 0
+    return first <= value <= second if kind == "range" else value == first
