@@ -16,7 +16,7 @@ from packet.targets import CommandFailedError, Frame, MemoryTarget
 from p4soft.errors import P4Error
 
 from . import tree
-from .switch_model import ModelSwitch
+from .switch_model import MIRROR_PORT, ModelSwitch
 
 _LONGEST_MESSAGE = 2000
 
@@ -73,11 +73,13 @@ def _compared(
         if table.entries and not table.is_constant:
             updates = [_insert(table, entry) for entry in table.entries]
             target.command("table_write", updates=updates)
+    if program.ingress.mirror is not None:
+        target.command("table_write", updates=[_session(program.ingress.mirror.session)])
     model = ModelSwitch(program)
     for number, (port, frame) in enumerate(frames):
         expected = model.send(port, frame)
         got = target.send(port, frame)
-        if got != expected:
+        if sorted(got) != sorted(expected):
             text = f"frame {number}, port {port}, {frame.hex()}\n"
             return Difference(
                 "frames", f"{text}expected {_text(expected)}\ngot      {_text(got)}"
@@ -116,6 +118,14 @@ def tables_of(program: tree.Program) -> list[tree.Table]:
         for control in (*block.nested, block.control)
     ]
     return [each for control in controls for each in control.locals if isinstance(each, tree.Table)]
+
+
+def _session(number: int) -> dict[str, Any]:
+    """Of mirror copies, whole, to MIRROR_PORT."""
+    data = {
+        "$session_enable": True, "$ucast_egress_port": MIRROR_PORT, "$ucast_egress_port_valid": True,
+    }  # fmt: skip
+    return {"op": "insert", "table": "$mirror.cfg", "key": {"$sid": number}, "data": data}
 
 
 def _insert(table: tree.Table, entry: tree.Entry) -> dict[str, Any]:

@@ -62,10 +62,10 @@ class _FrameMaker:
         low, place = 0, subject
         while isinstance(place, tree.Slice):
             low, place = low + place.low, place.operand
-        assert isinstance(place, tree.Place)
         assert isinstance(subject.type, tree.Bits)
-        if place.name not in self.fields:
+        name = f"{place.stack.name}.{place.field}" if isinstance(place, tree.Last) else place.name
+        if name not in self.fields:
             return
-        first, width = self.fields[place.name]
+        first, width = self.fields[name]
         end = first + width - low
         self.bits[end - subject.type.width : end] = f"{value:0{subject.type.width}b}"

@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass, field, replace
 
 from . import tree
-from .tree import BOOL, Bits, Bool, Type
+from .tree import BOOL, Bits, Bool, HeaderType, Type
 
 WIDTHS = [1, 2, 3, 4, 5, 7, 8, 8, 9, 12, 13, 16, 16, 20, 24, 31, 32, 32, 33, 47, 48, 63, 64, 65,
           100, 127, 128]  # fmt: skip
@@ -18,6 +18,9 @@ _STRANGE_NAMES = [
     *("value", "frame", "packet", "result", "size", "valid", "uint8_t", "std", "max_", "next_"),
     *("private", "explicit", "mutable", "typename", "virtual", "volatile", "asm", "goto", "and"),
     *("or", "not", "xor", "bitand", "compl", "NULL", "errno", "assert", "main_", "hit", "miss"),
+    *("slice", "concat", "to_bit", "to_int", "with_slice", "bit_ops", "int_ops", "Entry", "Lookup"),
+    *("Applied", "turntable", "dataplane", "trace", "Unsigned", "put_key", "KeyWords", "uint128"),
+    *("wide_constant", "Program", "EOF", "stdin", "INT8_MAX", "array", "pack_words", "swap"),
 ]
 
 
@@ -58,7 +61,8 @@ class Scope:
 
     def inner(self) -> Scope:
         """A block within: its variables are not seen outside."""
-        return replace(self, readable=list(self.readable), writable=list(self.writable))
+        copied = {name: list(getattr(self, name)) for name in ("readable", "writable", "headers")}
+        return replace(self, **copied)
 
 
 class ExpressionGenerator:
@@ -233,21 +237,34 @@ class ExpressionGenerator:
     ) -> list[tree.Expression] | None:
         """None if there is no place to write for one of them."""
         arguments: list[tree.Expression] = []
+        places = [*(p.name for p in scope.writable), *(name for name, _ in scope.headers)]
         for parameter in parameters:
             if parameter.direction in ("out", "inout"):
                 target = self.target(scope, parameter.type)
                 if target is None:
                     return None
-                same = [e for e in arguments if e.type == parameter.type and e in scope.writable]
+                same = [e for e in arguments if e.type == parameter.type and _is_place(e)]
+                same = [e for e in same if _place_of(e) in places]
                 if same and self.chance(0.5):  # the order of copies shows
                     target = self.random.choice(same)
                 arguments.append(target)
+            elif isinstance(parameter.type, HeaderType):
+                header = self.header(scope, parameter.type)
+                if header is None:
+                    return None
+                arguments.append(header)
             else:
                 arguments.append(self.expression(scope, parameter.type, min(depth, 2)))
         return arguments
 
+    def header(self, scope: Scope, type_: HeaderType) -> tree.Place | None:
+        fitting = [name for name, other in scope.headers if other is type_]
+        return tree.Place(type_, self.random.choice(fitting)) if fitting else None
+
     def target(self, scope: Scope, type_: Type) -> tree.Expression | None:
         """A place of that type, or slices of a place."""
+        if isinstance(type_, HeaderType):
+            return self.header(scope, type_)
         place = self.place(scope.writable, type_)
         if place is not None and self.chance(0.7):
             return place
@@ -270,8 +287,18 @@ class ExpressionGenerator:
 
     def _truth(self, scope: Scope, depth: int) -> tree.Expression:
         kind = self.random.choices(
-            ["compare", "logic", "not", "valid", "cast", "equal"], [6, 3, 1, 1.5, 0.7, 0.5]
+            ["compare", "logic", "not", "valid", "cast", "equal", "choice", "headers"],
+            [6, 3, 1, 1.5, 0.7, 0.5, 0.5, 0.5],
         )[0]
+        if kind == "choice":
+            parts = [self.expression(scope, BOOL, depth) for _ in range(3)]
+            return tree.Conditional(BOOL, *parts)
+        if kind == "headers" and scope.headers:
+            name, type_ = self.random.choice(scope.headers)
+            other = self.header(scope, type_)
+            assert other is not None
+            operator = self.random.choice(["==", "!="])
+            return tree.Binary(BOOL, operator, tree.Place(type_, name), other)
         if kind == "compare":
             operator = self.random.choice(["==", "!=", "<", "<=", ">", ">="])
             operands = self._operands(scope, self._compared(scope), depth)
@@ -289,3 +316,14 @@ class ExpressionGenerator:
         types = [place.type for place in scope.readable if isinstance(place.type, Bits)]
         return self.random.choice(types) if types and self.chance(0.7) else self.some_type()
 
+
+def _is_place(e: tree.Expression) -> bool:
+    """Or slices of one."""
+    return isinstance(e, tree.Place) or (isinstance(e, tree.Slice) and _is_place(e.operand))
+
+
+def _place_of(e: tree.Expression) -> str:
+    while isinstance(e, tree.Slice):
+        e = e.operand
+    assert isinstance(e, tree.Place)
+    return e.name

@@ -98,6 +98,8 @@ class ProgramGenerator(TableGenerator):
             reads_parser_error=gress == "ig" and self.chance(0.2),
         )  # fmt: skip
         block.states = self._states(block)
+        if gress == "ig":
+            self._copies(block)
         self._control(block, egress)
         self._deparser(block)
         return block
@@ -179,8 +181,15 @@ class ProgramGenerator(TableGenerator):
             place for place in scope.readable
             if isinstance(place.type, Bits) and place.type.width <= 64 and not place.type.signed
         ]  # fmt: skip
+        last: list[tree.Expression] = [
+            tree.Last(each.type, extract.stack, each.name)
+            for extract in state.body
+            if isinstance(extract, tree.Extract) and extract.stack is not None
+            for each in extract.type.fields
+            if each.type.width <= 64 and not each.type.signed
+        ] * 3
         for _ in range(self.random.choice([1, 1, 2, 3])):
-            subject: tree.Expression = self.random.choice(places)
+            subject: tree.Expression = self.random.choice([*places, *last])
             assert isinstance(subject.type, Bits)
             if subject.type.width > 8 and self.chance(0.4):
                 subject = self.sliced(subject, 8)
@@ -234,13 +243,19 @@ class ProgramGenerator(TableGenerator):
                 tree.Place(Bits(9), "eg_intr_md.egress_port"),
                 tree.Place(Bits(16), "eg_intr_md.pkt_length"),
             ]
-        places = [tree.Place(Bits(9), "ig_intr_md.ingress_port")]
+        places = [
+            tree.Place(Bits(9), "ig_intr_md.ingress_port"),
+            tree.Place(Bits(1), "ig_intr_md.resubmit_flag"),
+        ]
         if block.reads_parser_error:
             places.append(tree.Place(Bits(16), "ig_prsr_md.parser_err"))
         return places
 
     def _with_tables(self, control: tree.Callable, scope: Scope, most: int) -> tree.Callable:
         """Fills in actions, tables and the body."""
+        for _ in range(self.random.randrange(3)):
+            declared = self._declare(scope, 0)
+            control.locals.append(declared)
         for _ in range(self.random.randrange(3)):
             action = self.action(self._without_registers(scope), self.random.randrange(3), 0)
             control.locals.append(action)
@@ -287,11 +302,35 @@ class ProgramGenerator(TableGenerator):
             error = tree.Place(Bits(16), "ig_prsr_md.parser_err")
             target = next(v for v in block.metadata if v.type == Bits(16))
             statements.append(tree.Assign(tree.Place(target.type, target.name), error))
-        if self.chance(0.15):
-            dropped = tree.Assign(drop, tree.Literal(Bits(3), 1))
-            condition = self.expression(scope, BOOL, 2)
-            statements.append(tree.If(condition, [dropped], []))
+        special = [(drop, 1)] if self.chance(0.15) else []
+        if block.mirror is not None:
+            place = tree.Place(Bits(3), "ig_dprsr_md.mirror_type")
+            special.append((place, block.mirror.type_number))
+        if block.resubmit is not None:
+            place = tree.Place(Bits(3), "ig_dprsr_md.resubmit_type")
+            special.append((place, block.resubmit.type_number))
+        for place, number in special:
+            assigned = tree.Assign(place, tree.Literal(Bits(3), number))
+            statements.append(tree.If(self.expression(scope, BOOL, 2), [assigned], []))
         return statements
+
+    def _copies(self, block: tree.Block) -> None:
+        if self.chance(0.2):
+            values: list[tree.Place] = [
+                tree.Place(each.type, each.name)
+                for each in block.metadata
+                if isinstance(each.type, Bits) and each.type.width in (8, 16, 32)
+            ]
+            fields = [
+                tree.Field(self.names.new("x"), v.type) for v in values if isinstance(v.type, Bits)
+            ]
+            header = tree.HeaderType(self.names.new("h") + "_h", fields)
+            self.header_types.append(header)
+            session = self.random.randrange(1, 1024)
+            number = self.random.randrange(1, 8)
+            block.mirror = tree.Mirror(self.names.new("mi"), number, session, header, values)
+        if self.chance(0.2):
+            block.resubmit = tree.Resubmit(self.names.new("re"), self.random.randrange(1, 8))
 
     # --- Deparser -----------------------------------------------------------------------------
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from . import tree
 from .generate_expressions import ExpressionGenerator, Scope
-from .tree import BOOL, Bits, Type
+from .tree import BOOL, Bits, HeaderType, Type
 
 _DEPTH = 3
 
 
 class StatementGenerator(ExpressionGenerator):
+    header_types: list[HeaderType]
+
     def body(self, scope: Scope, count: int, nesting: int) -> list[tree.Statement]:
         scope = scope.inner()
         statements = [self._statement(scope, nesting) for _ in range(count)]
@@ -165,7 +167,7 @@ class StatementGenerator(ExpressionGenerator):
         sources = [place for place, other in scope.headers if other is type_ and place != target]
         if not sources:
             return None
-        return tree.CopyHeader(target, self.random.choice(sources), type_.fields)
+        return tree.CopyHeader(target, self.random.choice(sources), type_)
 
     def _fill(self, scope: Scope, nesting: int) -> tree.Statement:
         target, type_ = self.random.choice(scope.headers)
@@ -189,24 +191,33 @@ class StatementGenerator(ExpressionGenerator):
         for number in range(count + data):
             type_: Type = BOOL if self.chance(0.1) else self.some_type()
             direction = self.random.choice(["in", "out", "inout"]) if number < count else ""
+            if direction and self.header_types and self.chance(0.25):
+                type_ = self.random.choice(self.header_types)
             made.append(tree.Parameter(direction, self.names.new("p"), type_))
         return made
 
     def within(self, scope: Scope, parameters: list[tree.Parameter]) -> Scope:
         inner = scope.inner()
         for parameter in parameters:
-            place = tree.Place(parameter.type, parameter.name)
-            inner.readable.append(place)
+            places = [tree.Place(parameter.type, parameter.name)]
+            if isinstance(parameter.type, HeaderType):
+                places = [
+                    tree.Place(each.type, f"{parameter.name}.{each.name}")
+                    for each in parameter.type.fields
+                ]
+            inner.readable += places
             if parameter.direction in ("out", "inout"):
-                inner.writable.append(place)
+                inner.writable += places
+                if isinstance(parameter.type, HeaderType):
+                    inner.headers.append((parameter.name, parameter.type))
         return inner
 
     def outs_first(self, scope: Scope, parameters: list[tree.Parameter]) -> list[tree.Statement]:
-        """What is out has no value before."""
+        """What is out has no value before; a header begins invalid, and p4soft's with zeros."""
         return [
             tree.Assign(tree.Place(p.type, p.name), self.literal(p.type))
             for p in parameters
-            if p.direction == "out"
+            if p.direction == "out" and not isinstance(p.type, HeaderType)
         ]
 
     def action(self, scope: Scope, directed: int, data: int) -> tree.Callable:

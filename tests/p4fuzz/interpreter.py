@@ -5,6 +5,7 @@ calls. It knows nothing of p4soft and of the program's text.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from . import arithmetic, hashing, tree
 from .matching import matching_entry
@@ -51,6 +52,7 @@ class Interpreter:
         self.state = state
         self.frame_bytes = frame_bytes
         self.cells: dict[str, int] = {}
+        self.filled = dict.fromkeys((stack.name for stack in block.stacks), 0)  # by the parser
         for place, header in block.header_places():
             self.clear_header(place, header)
         for variable in block.metadata:
@@ -75,12 +77,14 @@ class Interpreter:
 
     # --- Expressions --------------------------------------------------------------------------
 
-    def value(self, e: tree.Expression) -> int:  # noqa: C901, PLR0912
+    def value(self, e: tree.Expression) -> Any:  # noqa: C901, PLR0912
         match e:
             case tree.Literal():
                 return e.value
             case tree.Named():
                 return e.constant.value
+            case tree.Place(type=tree.HeaderType() as header):
+                return {name: self.cells[f"{e.name}.{name}"] for name in _names(header)}
             case tree.Place():
                 return self.cells[e.name]
             case tree.Unary():
@@ -89,6 +93,10 @@ class Interpreter:
                 return self.value(e.left) and self.value(e.right)
             case tree.Binary(operator="||"):
                 return self.value(e.left) or self.value(e.right)
+            case tree.Binary(left=tree.Place(type=tree.HeaderType())):
+                left, right = self.value(e.left), self.value(e.right)
+                equal = left == right if left["$valid"] else not right["$valid"]
+                return equal == (e.operator == "==")
             case tree.Binary():
                 left = self.value(e.left)
                 return arithmetic.binary(e.operator, e.left.type, left, self.value(e.right))
@@ -111,6 +119,8 @@ class Interpreter:
             case tree.Applied():
                 hit = self.apply(e.table)[0]
                 return hit if e.member == "hit" else not hit
+            case tree.Last():
+                return self.cells[f"{e.stack.name}[{self.filled[e.stack.name] - 1}].{e.field}"]
             case tree.Execute():
                 return self._execute(e)
             case tree.CallFunction():
@@ -161,8 +171,7 @@ class Interpreter:
             case tree.SetValid():
                 self.cells[f"{s.header}.$valid"] = s.valid
             case tree.CopyHeader():
-                for name in ["$valid", *(each.name for each in s.fields)]:
-                    self.cells[f"{s.header}.{name}"] = self.cells[f"{s.source}.{name}"]
+                self.store(tree.Place(s.type, s.header), self.value(tree.Place(s.type, s.source)))
             case tree.FillHeader():
                 values = [self.value(value) for value in s.values]
                 for each, value in zip(s.fields, values, strict=True):
@@ -187,11 +196,14 @@ class Interpreter:
             value = arithmetic.binary(s.operator, s.target.type, self.value(s.target), value)
         self.store(s.target, value)
 
-    def store(self, target: tree.Expression, value: int) -> None:
+    def store(self, target: tree.Expression, value: Any) -> None:
         if isinstance(target, tree.Slice):
             whole = self.value(target.operand)
             value = arithmetic.with_slice(whole, target.high, target.low, value)
             self.store(target.operand, value)
+        elif isinstance(target.type, tree.HeaderType):
+            for name in _names(target.type):
+                self.cells[f"{target.name}.{name}"] = value[name]
         else:
             assert isinstance(target, tree.Place)
             self.cells[target.name] = value
@@ -208,7 +220,7 @@ class Interpreter:
     def _move_stack(self, s: tree.MoveStack) -> None:
         """Elements that come in are invalid; p4soft says that their fields are zero."""
         size, header = s.stack.size, s.stack.type
-        names = ["$valid", *(each.name for each in header.fields)]
+        names = _names(header)
         old = [[self.cells[f"{s.stack.name}[{i}].{n}"] for n in names] for i in range(size)]
         by = s.count if s.method == "pop_front" else -s.count
         for i in range(size):
@@ -226,25 +238,40 @@ class Interpreter:
         too.
         """
         pairs = list(zip(callee.parameters, arguments, strict=True))
-        given = {
-            p.name: 0 if p.direction == "out" else self.value(argument) for p, argument in pairs
+        # A nested control has headers and metadata of its own, copied before its other arguments.
+        before = {
+            place: value for place, value in self.cells.items() if place.startswith(("hdr.", "md."))
         }
+        given = self._copied_in(pairs)
+        if callee.kind == "control":
+            self.cells |= before
         return self._called(callee, given, pairs)
+
+    def _copied_in(
+        self, pairs: list[tuple[tree.Parameter, tree.Expression]]
+    ) -> list[tuple[tree.Parameter, int]]:
+        return [(p, _nothing(p.type) if p.direction == "out" else self.value(e)) for p, e in pairs]
 
     def _called(
         self,
         callee: tree.Callable,
-        given: dict[str, int],
+        given: list[tuple[tree.Parameter, int]],
         pairs: list[tuple[tree.Parameter, tree.Expression]],
     ) -> int | None:
-        self.cells |= given
+        for parameter, value in given:
+            self.store(tree.Place(parameter.type, parameter.name), value)
         result = None
         try:
+            self.run([each for each in callee.locals if isinstance(each, tree.Declare)])
             self.run(callee.body)
         except Returned as returned:
             result = returned.value
         finally:
-            written = [(self.cells[p.name], argument) for p, argument in pairs if _is_out(p)]
+            written = [
+                (self.value(tree.Place(p.type, p.name)), argument)
+                for p, argument in pairs
+                if _is_out(p)
+            ]
             for value, argument in written:
                 self.store(argument, value)
         return result
@@ -259,12 +286,18 @@ class Interpreter:
         reference = table.reference(name)
         directed = [p for p in reference.action.parameters if p.direction]
         pairs = list(zip(directed, reference.directed, strict=True))
-        given = {
-            p.name: 0 if p.direction == "out" else self.value(argument) for p, argument in pairs
-        }
-        given |= dict(zip((p.name for p in reference.action.data()), data, strict=True))
+        given = [*self._copied_in(pairs), *zip(reference.action.data(), data, strict=True)]
         self._called(reference.action, given, pairs)
         return entry is not None, name
+
+
+def _names(header: tree.HeaderType) -> list[str]:
+    return ["$valid", *(each.name for each in header.fields)]
+
+
+def _nothing(type_: tree.Type) -> Any:
+    """What an out parameter begins with."""
+    return dict.fromkeys(_names(type_), 0) if isinstance(type_, tree.HeaderType) else 0
 
 
 def _is_out(parameter: tree.Parameter) -> bool:

@@ -30,6 +30,8 @@ class ExpressionPrinter:
         return self.random.random() < probability
 
     def type_(self, type_: tree.Type) -> str:
+        if isinstance(type_, tree.HeaderType):
+            return type_.name
         if type_ in self.aliases and self.chance(0.4):
             return self.aliases[type_]
         if isinstance(type_, tree.Bool):
@@ -111,6 +113,8 @@ class ExpressionPrinter:
                 return f"{e.table.name}.apply().{e.member}", _POSTFIX
             case tree.Execute():
                 return f"{e.action.name}.execute({self.text(e.index)})", _POSTFIX
+            case tree.Last():
+                return f"{e.stack.name}.last.{e.field}", _POSTFIX
             case tree.Lookahead():
                 return f"pkt.lookahead<{self.type_(e.type)}>()", _POSTFIX
             case tree.CallFunction():

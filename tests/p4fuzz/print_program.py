@@ -137,10 +137,14 @@ class Printer(ExpressionPrinter):
         )
 
     def _locals(self, callee: tree.Callable) -> str:
-        return "".join(
-            self._table(each) if isinstance(each, tree.Table) else self.callable(each, "    ")
-            for each in callee.locals
-        )
+        return "".join(self._local(each) for each in callee.locals)
+
+    def _local(self, local: tree.Declare | tree.Callable | tree.Table) -> str:
+        if isinstance(local, tree.Table):
+            return self._table(local)
+        if isinstance(local, tree.Declare):
+            return f"    {self.statement(local, '    ')}\n"
+        return self.callable(local, "    ")
 
     def _table(self, table: tree.Table) -> str:
         parts = []
@@ -303,7 +307,19 @@ class Printer(ExpressionPrinter):
 
     def _deparser(self, block: tree.Block) -> str:
         text = "".join(f"    Checksum() {each.name};\n" for each in block.checksums)
-        lines = "".join(
+        lines = ""
+        if block.mirror is not None:
+            mirror = block.mirror
+            text += f"    Mirror() {mirror.name};\n"
+            emit = f"{mirror.name}.emit<{mirror.header.name}>"
+            lines += f"        if (ig_dprsr_md.mirror_type == {mirror.type_number}) {{\n"
+            lines += f"            {emit}({mirror.session}, {{{self.list_(mirror.values)}}});\n"
+            lines += "        }\n"
+        if block.resubmit is not None:
+            text += f"    Resubmit() {block.resubmit.name};\n"
+            lines += f"        if (ig_dprsr_md.resubmit_type == {block.resubmit.type_number}) {{\n"
+            lines += f"            {block.resubmit.name}.emit();\n        }}\n"
+        lines += "".join(
             f"        {each.target} = {each.name}.update({{{self.list_(each.data)}}}"
             f"{', true' if each.zeros_as_ones else ''});\n"
             for each in block.checksums

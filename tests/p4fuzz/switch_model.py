@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from . import hashing, tree
-from .interpreter import Exited, Interpreter, Returned, State
+from .interpreter import Exited, Interpreter, State
 
 Frame = tuple[int, bytes]  # port, bytes
 NO_PORT = 511
+MIRROR_PORT = 9  # of every mirror session
+_FOR_DEPARSER = [f"ig_dprsr_md.{name}" for name in ("drop_ctl", "mirror_type", "resubmit_type")]
 _NO_MATCH, _PARTIAL_HEADER = 1, 2  # bits of parser_err, tna.p4
 
 
@@ -16,26 +18,46 @@ class ModelSwitch:
         self.state = State.of(program)
 
     def send(self, port: int, frame: bytes) -> list[Frame]:
+        """Mirror copies come before the frame."""
+        left: list[Frame] = []
+        passed = self._ingress(port, frame, left)
+        if passed is not None and passed.is_resubmitted():
+            passed = self._ingress(port, frame, left, resubmitted=True)
+        if passed is None:
+            return left
+        cells = passed.machine.cells
+        to = cells["ig_tm_md.ucast_egress_port"]
+        if cells["ig_dprsr_md.drop_ctl"] & 1 or to == NO_PORT:
+            return left
+        if cells["ig_tm_md.bypass_egress"]:
+            return [*left, (to, passed.deparse())]
+        return [*left, *self._egress(to, passed.deparse())]
+
+    def _ingress(
+        self, port: int, frame: bytes, left: list[Frame], *, resubmitted: bool = False
+    ) -> _Pass | None:
+        """None if the parser dropped the frame."""
         ingress = self.program.ingress
         passed = _Pass(ingress, self.state, frame)
+        cells = passed.machine.cells
+        cells["ig_intr_md.resubmit_flag"] = int(resubmitted)
         error = passed.parse()
         if error == _NO_MATCH or (error and not ingress.reads_parser_error):
-            return []
-        cells = passed.machine.cells
+            return None
         cells["ig_intr_md.ingress_port"] = port
         cells["ig_prsr_md.parser_err"] = error
         cells |= {"ig_tm_md.ucast_egress_port": NO_PORT, "ig_tm_md.bypass_egress": 0}
-        cells["ig_dprsr_md.drop_ctl"] = 0
+        cells |= dict.fromkeys(_FOR_DEPARSER, 0)
         passed.control()
-        frame = passed.deparse()
-        to = cells["ig_tm_md.ucast_egress_port"]
-        if cells["ig_dprsr_md.drop_ctl"] & 1 or to == NO_PORT:
-            return []
-        if cells["ig_tm_md.bypass_egress"] or self.program.egress is None:
-            return [(to, frame)]
-        return self._egress(self.program.egress, to, frame)
+        header = passed.mirror_header()
+        if header is not None:
+            left += self._egress(MIRROR_PORT, header + frame)
+        return passed
 
-    def _egress(self, egress: tree.Block, port: int, frame: bytes) -> list[Frame]:
+    def _egress(self, port: int, frame: bytes) -> list[Frame]:
+        egress = self.program.egress
+        if egress is None:
+            return [(port, frame)]
         passed = _Pass(egress, self.state, frame)
         error = passed.parse()
         cells = passed.machine.cells
@@ -62,12 +84,11 @@ class _Pass:
         """Bits of parser_err."""
         states = {state.name: state for state in self.block.states}
         name = "start"
-        filled = dict.fromkeys((stack.name for stack in self.block.stacks), 0)
         while name not in ("accept", "reject"):
             state = states[name]
             try:
                 for statement in state.body:
-                    self._parser_statement(statement, filled)
+                    self._parser_statement(statement, self.machine.filled)
                 following = self._next(state)
             except _EndOfPacketError:
                 return _PARTIAL_HEADER
@@ -114,9 +135,24 @@ class _Pass:
 
     def control(self) -> None:
         try:
-            self.machine.run(self.block.control.body)
-        except (Exited, Returned):
+            self.machine.call(self.block.control, [])
+        except Exited:
             pass
+
+    def is_resubmitted(self) -> bool:
+        resubmit, cells = self.block.resubmit, self.machine.cells
+        return (
+            resubmit is not None
+            and cells["ig_dprsr_md.resubmit_type"] == resubmit.type_number
+            and not cells["ig_dprsr_md.drop_ctl"] & 1
+        )
+
+    def mirror_header(self) -> bytes | None:
+        mirror, cells = self.block.mirror, self.machine.cells
+        if mirror is None or cells["ig_dprsr_md.mirror_type"] != mirror.type_number:
+            return None
+        value, bits = self.machine.concatenated(list(mirror.values))
+        return value.to_bytes(bits // 8, "big")
 
     def deparse(self) -> bytes:
         for checksum in self.block.checksums:

@@ -23,7 +23,25 @@ class Bool:
     pass
 
 
-Type = Bits | Bool
+@dataclass
+class HeaderType:
+    """Of fields, and of parameters that take a whole header."""
+
+    name: str
+    fields: list[Field]
+
+    @property
+    def width(self) -> int:
+        return sum(field.type.width for field in self.fields)
+
+
+@dataclass
+class Field:
+    name: str
+    type: Bits
+
+
+Type = Bits | Bool | HeaderType
 BOOL = Bool()
 
 
@@ -128,6 +146,14 @@ class Execute(Expression):
 
 
 @dataclass
+class Last(Expression):
+    """A field of stack.last; only in parsers."""
+
+    stack: Stack
+    field: str
+
+
+@dataclass
 class Lookahead(Expression):
     """Only in parsers; whole bytes."""
 
@@ -211,7 +237,7 @@ class SetValid(Statement):
 class CopyHeader(Statement):
     header: str
     source: str
-    fields: list[Field]
+    type: HeaderType
 
 
 @dataclass
@@ -267,22 +293,6 @@ class Variable:
 
 
 @dataclass
-class Field:
-    name: str
-    type: Bits
-
-
-@dataclass
-class HeaderType:
-    name: str
-    fields: list[Field]
-
-    @property
-    def width(self) -> int:
-        return sum(field.type.width for field in self.fields)
-
-
-@dataclass
 class Stack:
     name: str  # hdr.s
     type: HeaderType
@@ -298,14 +308,14 @@ class Parameter:
 
 @dataclass
 class Callable:
-    """kind: action, control, function. A control's `locals` are actions and tables."""
+    """kind: action, control, function. A control's `locals` are variables, actions and tables."""
 
     kind: str
     name: str
     parameters: list[Parameter]
     body: list[Statement]
     returns: Type | None = None
-    locals: list[Callable | Table] = field(default_factory=list)
+    locals: list[Declare | Callable | Table] = field(default_factory=list)
     instance: str = ""
 
     def data(self) -> list[Parameter]:
@@ -438,6 +448,23 @@ class Checksum:
 
 
 @dataclass
+class Mirror:
+    """header: what is put before the frame, with values of metadata. Of ingress."""
+
+    name: str
+    type_number: int
+    session: int
+    header: HeaderType
+    values: list[Place]
+
+
+@dataclass
+class Resubmit:
+    name: str
+    type_number: int
+
+
+@dataclass
 class Block:
     """Parser, control and deparser of ingress or egress."""
 
@@ -455,6 +482,8 @@ class Block:
     checksums: list[Checksum]
     emitted: list[str]  # headers and stacks; none: all, as one
     reads_parser_error: bool
+    mirror: Mirror | None = None
+    resubmit: Resubmit | None = None
 
     def header_places(self) -> list[tuple[str, HeaderType]]:
         """Elements of stacks, too."""
