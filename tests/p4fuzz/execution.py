@@ -84,7 +84,7 @@ def _compared(
             return Difference(
                 "frames", f"{text}expected {_text(expected)}\ngot      {_text(got)}"
             )
-    return _compared_cells(model, target)
+    return _compared_cells(model, target) or _compared_direct(model, target)
 
 
 def _text(frames: list[Frame]) -> str:
@@ -99,12 +99,30 @@ def _compared_cells(model: ModelSwitch, target: MemoryTarget) -> Difference | No
     for name, packets in model.state.packets.items():
         counts = target.command("counter_read", table=name)["counters"]
         expected = list(zip(packets, model.state.bytes[name], strict=True))
-        got = [(each["$COUNTER_SPEC_PKTS"], each["$COUNTER_SPEC_BYTES"]) for each in counts]
+        got = [_counts(each) for each in counts]
         if got != expected:
             return Difference(
                 "cells", f"counter {name} (packets, bytes)\nexpected {expected}\ngot      {got}"
             )
     return None
+
+
+def _compared_direct(model: ModelSwitch, target: MemoryTarget) -> Difference | None:
+    for table in tables_of(model.program):
+        if table.counter is None:
+            continue
+        expected = sorted(model.state.direct.get(table.counter.name, {}).values())
+        read = target.command("counter_read", table=table.name)
+        cells = [_counts(each) for each in [*read.get("counters", []), read["default"]]]
+        got = sorted(cell for cell in cells if cell != (0, 0))
+        if got != expected:
+            text = f"direct counter of {table.name}\nexpected {expected}\ngot      {got}"
+            return Difference("cells", text)
+    return None
+
+
+def _counts(cell: dict[str, int]) -> tuple[int, int]:
+    return cell["$COUNTER_SPEC_PKTS"], cell["$COUNTER_SPEC_BYTES"]
 
 
 # --- The control plane ------------------------------------------------------------------------

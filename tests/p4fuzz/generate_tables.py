@@ -26,12 +26,17 @@ class TableGenerator(StatementGenerator):
             if arguments is not None:
                 references.append(tree.ActionReference(action, arguments))
         used = [each.action for each in references]
+        counter = tree.DirectCounter(self.names.new("dc")) if self.chance(0.25) else None
+        if counter is not None:
+            for action in used:
+                if self.chance(0.8):
+                    action.body.insert(0, tree.CountDirect(counter))
         if self.chance(0.4) or not references:
             references.append(tree.ActionReference(NO_ACTION, []))
         default = self.random.choice(references).action
         table = tree.Table(
             self.names.new("t"), keys, references, default.name, self._data(default), [],
-            is_constant=self.chance(0.5),
+            is_constant=self.chance(0.5), counter=counter,
         )  # fmt: skip
         if keys:
             table.entries = self._entries(table)

@@ -29,6 +29,14 @@ class State:
     packets: dict[str, list[int]] = field(default_factory=dict)
     bytes: dict[str, list[int]] = field(default_factory=dict)
 
+    direct: dict[str, dict[int, tuple[int, int]]] = field(default_factory=dict)
+
+    def count_direct(self, counter: str, entry: int, frame_bytes: int) -> None:
+        """direct: packets and bytes by entry; what was not counted is not there."""
+        counts = self.direct.setdefault(counter, {})
+        packets, total = counts.get(entry, (0, 0))
+        counts[entry] = packets + 1, total + frame_bytes
+
     @classmethod
     def of(cls, program: tree.Program) -> State:
         state = cls()
@@ -50,7 +58,8 @@ class Interpreter:
     def __init__(self, block: tree.Block, state: State, frame_bytes: int) -> None:
         self.block = block
         self.state = state
-        self.frame_bytes = frame_bytes
+        self.counted = frame_bytes + 4  # with the check sequence
+        self.found: dict[str, int] = {}  # number of the entry, by the table's counter; -1: default
         self.cells: dict[str, int] = {}
         self.filled = dict.fromkeys((stack.name for stack in block.stacks), 0)  # by the parser
         for place, header in block.header_places():
@@ -182,7 +191,9 @@ class Interpreter:
             case tree.Count():
                 index = self.value(s.index)
                 self.state.packets[s.counter.name][index] += 1
-                self.state.bytes[s.counter.name][index] += self.frame_bytes + 4  # check sequence
+                self.state.bytes[s.counter.name][index] += self.counted
+            case tree.CountDirect():
+                self.state.count_direct(s.counter.name, self.found[s.counter.name], self.counted)
             case tree.Exit():
                 raise Exited
             case tree.Return():
@@ -281,6 +292,8 @@ class Interpreter:
         keys = [self.value(key.expression) for key in table.keys]
         entry = matching_entry(table, keys)
         name, data = table.default, table.default_data
+        if table.counter is not None:
+            self.found[table.counter.name] = -1 if entry is None else table.entries.index(entry)
         if entry is not None:
             name, data = entry.action, entry.data
         reference = table.reference(name)

@@ -51,6 +51,8 @@ class Printer(ExpressionPrinter):
                 return f"{s.stack.name}.{s.method}({s.count});"
             case tree.Count():
                 return f"{s.counter.name}.count({self.text(s.index)});"
+            case tree.CountDirect():
+                return f"{s.counter.name}.count();"
             case tree.Exit():
                 return "exit;"
             case tree.Return():
@@ -137,7 +139,12 @@ class Printer(ExpressionPrinter):
         )
 
     def _locals(self, callee: tree.Callable) -> str:
-        return "".join(self._local(each) for each in callee.locals)
+        counters = "".join(
+            f"    DirectCounter<bit<32>>(CounterType_t.PACKETS_AND_BYTES) {each.counter.name};\n"
+            for each in callee.locals
+            if isinstance(each, tree.Table) and each.counter is not None
+        )
+        return counters + "".join(self._local(each) for each in callee.locals)
 
     def _local(self, local: tree.Declare | tree.Callable | tree.Table) -> str:
         if isinstance(local, tree.Table):
@@ -165,6 +172,8 @@ class Printer(ExpressionPrinter):
         parts.append(f"        default_action = {default};\n")
         if table.keys:
             parts.append("        size = 64;\n")
+        if table.counter is not None:
+            parts.append(f"        counters = {table.counter.name};\n")
         if table.entries and table.is_constant:
             entries = "".join(f"            {self._entry(table, each)}\n" for each in table.entries)
             parts.append(f"        const entries = {{\n{entries}        }}\n")

@@ -266,6 +266,13 @@ class Count(Statement):
 
 
 @dataclass
+class CountDirect(Statement):
+    """In an action of the table that has the counter."""
+
+    counter: DirectCounter
+
+
+@dataclass
 class Exit(Statement):
     pass
 
@@ -336,6 +343,11 @@ class Counter:
 
 
 @dataclass
+class DirectCounter:
+    name: str
+
+
+@dataclass
 class Register:
     name: str
     type: Bits
@@ -396,6 +408,7 @@ class Table:
     default_data: list[int]
     entries: list[Entry]
     is_constant: bool
+    counter: DirectCounter | None = None
 
     def reference(self, name: str) -> ActionReference:
         return next(each for each in self.actions if each.action.name == name)
