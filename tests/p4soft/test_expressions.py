@@ -240,8 +240,8 @@ CASES = [
     ("if (hdr.data.a & 0xF == 2) { hdr.data.b = 1; }", (0x12, 0, 0, 0), (0x12, 1, 0, 0)),
     ("if (0x10 < hdr.data.a ^ 0x11 && hdr.data.a | 1 != 5) { hdr.data.b = 1; }",
      (0x12, 0, 0, 0), (0x12, 0, 0, 0)),
-    ("if (hdr.data.a ^ 0x12 | hdr.data.b & 6 == 4 == true) { hdr.data.c = 1; }",
-     (0x12, 0x15, 0, 0), (0x12, 0x15, 1, 0)),
+    ("if (hdr.data.a ^ 0x12 | hdr.data.a & 6 == 2 == true) { hdr.data.c = 1; }",
+     (0x12, 0, 0, 0), (0x12, 0, 1, 0)),
 ]  # fmt: skip
 
 
