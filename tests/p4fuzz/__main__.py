@@ -22,7 +22,9 @@ def main(arguments: list[str] | None = None) -> int:
     sys.setrecursionlimit(RECURSION_LIMIT)
     build_dir = Path(os.environ.get("TURNTABLE_BUILD_DIR", _REPOSITORY / "build"))
     if not (build_dir / "bin" / "p4run").exists():
-        print(f"p4fuzz: no p4run in {build_dir}/bin; run: make build TARGETS=p4run", file=sys.stderr)
+        print(
+            f"p4fuzz: no p4run in {build_dir}/bin; run: make build TARGETS=p4run", file=sys.stderr
+        )
         return 2
     failures = build_dir / "fuzz-translator"
     totals = _Totals()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,5 +24,5 @@ def build_dir() -> Path:
 
 
 @pytest.fixture(scope="session")
-def examiner(build_dir: Path) -> Iterator[Examiner]:
-    yield Examiner(build_dir)
+def examiner(build_dir: Path) -> Examiner:
+    return Examiner(build_dir)

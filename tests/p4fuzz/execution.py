@@ -52,7 +52,7 @@ def difference(
         except subprocess.CalledProcessError:
             messages.seek(0)
             return Difference("compiler", messages.read()[:_LONGEST_MESSAGE])
-        except Exception as error:  # noqa: BLE001 - whatever it is, the translator is at fault
+        except Exception as error:  # whatever it is, the translator is at fault
             return Difference("translator", f"{type(error).__name__}: {error}")
     target = MemoryTarget(build_dir / "bin" / "p4run", library)
     try:
@@ -81,9 +81,7 @@ def _compared(
         got = target.send(port, frame)
         if sorted(got) != sorted(expected):
             text = f"frame {number}, port {port}, {frame.hex()}\n"
-            return Difference(
-                "frames", f"{text}expected {_text(expected)}\ngot      {_text(got)}"
-            )
+            return Difference("frames", f"{text}expected {_text(expected)}\ngot      {_text(got)}")
     return _compared_cells(model, target) or _compared_direct(model, target)
 
 
@@ -141,7 +139,8 @@ def tables_of(program: tree.Program) -> list[tree.Table]:
 def _session(number: int) -> dict[str, Any]:
     """Of mirror copies, whole, to MIRROR_PORT."""
     data = {
-        "$session_enable": True, "$ucast_egress_port": MIRROR_PORT, "$ucast_egress_port_valid": True,
+        "$session_enable": True, "$ucast_egress_port_valid": True,
+        "$ucast_egress_port": MIRROR_PORT,
     }  # fmt: skip
     return {"op": "insert", "table": "$mirror.cfg", "key": {"$sid": number}, "data": data}
 

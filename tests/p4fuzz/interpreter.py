@@ -86,7 +86,7 @@ class Interpreter:
 
     # --- Expressions --------------------------------------------------------------------------
 
-    def value(self, e: tree.Expression) -> Any:  # noqa: C901, PLR0912
+    def value(self, e: tree.Expression) -> Any:  # noqa: PLR0912
         match e:
             case tree.Literal():
                 return e.value
@@ -161,7 +161,7 @@ class Interpreter:
         for each in statements:
             self.statement(each)
 
-    def statement(self, s: tree.Statement) -> None:  # noqa: C901, PLR0912
+    def statement(self, s: tree.Statement) -> None:  # noqa: PLR0912
         match s:
             case tree.Assign():
                 self._assign(s)

@@ -25,7 +25,7 @@ class Printer(ExpressionPrinter):
     def braces(self, statements: list[tree.Statement], indent: str) -> str:
         return "{\n" + self.body(statements, indent + "    ") + indent + "}"
 
-    def statement(self, s: tree.Statement, indent: str) -> str:  # noqa: C901, PLR0912
+    def statement(self, s: tree.Statement, indent: str) -> str:  # noqa: PLR0912
         match s:
             case tree.Assign():
                 return f"{self.target(s.target)} {s.operator}= {self.text(s.value)};"
@@ -311,7 +311,9 @@ class Printer(ExpressionPrinter):
             index = f"bit<{action.register.index_width}>"
             text += f"    RegisterAction<{type_}, {index}, {type_}>({action.register.name}) "
             text += f"{action.name} = {{\n        void apply(inout {type_} {action.value}, "
-            text += f"out {type_} {action.result}) {self.braces(action.body, '        ')}\n    }};\n"
+            text += (
+                f"out {type_} {action.result}) {self.braces(action.body, '        ')}\n    }};\n"
+            )
         return text + "".join(f"    {each.name}() {each.instance};\n" for each in block.nested)
 
     def _deparser(self, block: tree.Block) -> str:

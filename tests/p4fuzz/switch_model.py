@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from . import hashing, tree
 from .interpreter import Exited, Interpreter, State
 
@@ -134,10 +136,8 @@ class _Pass:
     # --- Control and deparser -----------------------------------------------------------------
 
     def control(self) -> None:
-        try:
+        with suppress(Exited):
             self.machine.call(self.block.control, [])
-        except Exited:
-            pass
 
     def is_resubmitted(self) -> bool:
         resubmit, cells = self.block.resubmit, self.machine.cells
@@ -170,7 +170,6 @@ class _Pass:
                     bits = self.machine.header_bits(place, header)
                     out += bits.to_bytes(header.width // 8, "big")
         return out + self.rest
-
 
     def _summed(self, place: tree.Place) -> tree.Expression:
         """A field of an invalid header counts as zero."""
