@@ -77,8 +77,17 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--hours", type=_hours, default=0.1, help="how long (default: 0.1)")
     parser.add_argument("--seed", type=int, default=0, help="of the first program (default: 0)")
-    parser.add_argument("--jobs", type=int, help="programs at a time (default: one per processor)")
+    parser.add_argument(
+        "--jobs", type=_jobs, help="programs at a time (default: one per processor)"
+    )
     return parser.parse_args(arguments)
+
+
+def _jobs(text: str) -> int:
+    jobs = int(text)
+    if jobs < 1:
+        raise argparse.ArgumentTypeError(f"{text} programs at a time; expected at least 1")
+    return jobs
 
 
 def _hours(text: str) -> float:
