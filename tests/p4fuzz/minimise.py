@@ -55,9 +55,12 @@ def _changes(case: Case) -> Iterator[Change]:
     for path, _ in sorted(lists, key=lambda each: -len(each[1])):
         yield from _shorter_lists(case, path)
     for path, part in branches:
-        yield from (_replacing(path, body) for body in (part.then, part.otherwise) if body)
+        bodies = {"then": part.then, "otherwise": part.otherwise}
+        yield from (_replacing(path, (*path, name)) for name, body in bodies.items() if body)
     for path, part in expressions:
-        yield from (_replacing(path, simpler) for simpler in _simpler(part))
+        if not isinstance(part, (tree.Literal, tree.Place)):
+            yield from (_replacing(path, (*path, name)) for name in _alike(part))
+            yield _replacing(path, tree.Literal(part.type, 0))
 
 
 def _shorter_lists(case: Case, path: Path) -> Iterator[Change]:
@@ -77,30 +80,30 @@ def _without(path: Path, start: int, end: int) -> Change:
     return change
 
 
-def _replacing(path: Path, part: Any) -> Change:
-    """A list takes the place of one element."""
+def _replacing(path: Path, by: Path | tree.Literal) -> Change:
+    """By another part of the case, not a copy: tables stay the same in all places. A list takes the
+    place of one element.
+    """
 
     def change(case: Case) -> None:
         parent, last = _at(case, path[:-1]), path[-1]
+        part = by if isinstance(by, tree.Literal) else _at(case, by)
         if isinstance(part, list):
-            parent[last : last + 1] = copy.deepcopy(part)
+            parent[last : last + 1] = part
         elif isinstance(last, int):
-            parent[last] = copy.deepcopy(part)
+            parent[last] = part
         else:
-            setattr(parent, last, copy.deepcopy(part))
+            setattr(parent, last, part)
 
     return change
 
 
-def _simpler(expression: tree.Expression) -> Iterator[tree.Expression]:
-    """A part of the same type, or a number."""
-    if isinstance(expression, (tree.Literal, tree.Place)):
-        return
+def _alike(expression: tree.Expression) -> Iterator[str]:
+    """Operands that have the expression's type."""
     for item in dataclasses.fields(expression):
         inner = getattr(expression, item.name)
         if isinstance(inner, tree.Expression) and inner.type == expression.type:
-            yield inner
-    yield tree.Literal(expression.type, 0)
+            yield item.name
 
 
 def _at(case: Case, path: Path) -> Any:

@@ -29,7 +29,7 @@ def test_a_refused_program_stays_refused_for_the_same_reason(examiner: Examiner)
     found = examiner.difference(case)
     assert found is not None
     assert found.kind == "refused"
-    smaller = examiner.minimised(case, found, attempts=12)
+    smaller = examiner.minimised(case, found, attempts=6)
     now = examiner.difference(smaller)
     assert now is not None
     assert "absent" in now.text
