@@ -278,7 +278,7 @@ class ProgramGenerator(TableGenerator):
         scope = self.within(outer, parameters)
         scope.hashes, scope.counters, scope.registers = [], [], []
         scope.tables, scope.actions = [], []
-        name = self.names.new("C")
+        name = self.names.new("C") + "_c"  # no type is called `apply`
         control = tree.Callable("control", name, parameters, [], instance=self.names.new("i"))
         control = self._with_tables(control, scope, 1)
         control.body[:0] = self.outs_first(scope, parameters)
