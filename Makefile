@@ -8,7 +8,7 @@ ifdef SUDO_UID
 .SHELLFLAGS := -c 'trap scripts/give-back EXIT; eval "$$1"' recipe
 endif
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup build configure programs softswitch package lint ctest pytest smoke long soak sanitize fuzz threads bench tofino p4testgen list notebook lab clean testbed-up testbed-down run
+.PHONY: help demo test setup build configure programs softswitch package lint ctest pytest smoke long soak sanitize fuzz fuzz-translator threads bench tofino p4testgen list notebook lab clean testbed-up testbed-down run
 
 JOBS ?= $(shell nproc)
 PROFILE ?= embedded
@@ -24,7 +24,7 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo env "PATH=$(PATH)" LC_ALL=$(LC_
 PLAYBOOK := $(AS_ROOT) ansible-playbook
 
 help: ## This list
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## Set up, compile what the main job needs, bring the embedded testbed up, run it, show its result
 	@scripts/stages demo setup programs testbed-up run
@@ -79,6 +79,10 @@ sanitize: ## C++ tests and whole nodes under the address and undefined-behaviour
 
 fuzz: build ## Malformed frames for the sample programs too, under sanitizers (5 minutes)
 	@cmake --build --preset release --parallel $(JOBS) --target fuzz_samples
+
+fuzz-translator: configure ## Random P4 programs: p4soft against an interpreter (HOURS=0.1 SEED=0; faults in build/fuzz-translator)
+	@cmake --build --preset release --parallel $(JOBS) --target p4run turntable_dataplane
+	@PYTHONPATH=src:tests python -m p4fuzz --hours "$(or $(HOURS),0.1)" --seed "$(or $(SEED),0)" --jobs $(JOBS)
 
 threads: ## C++ tests and whole nodes under the thread sanitizer (two processors: 15 minutes to build, 10 to run)
 	@$(AS_ROOT) scripts/sanitized threads

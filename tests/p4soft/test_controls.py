@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from p4_programs import program
+from p4_programs import PARSER, PREAMBLE, program
 from reference_crc import crc16
 
 REST = bytes(10)
@@ -283,3 +283,37 @@ EXITS = program("if (hdr.data.kind == 1) { hdr.data.a = 1; exit; } else { hdr.da
 
 def test_control_whose_every_path_exits(load) -> None:
     assert [run(load(EXITS), kind)[0] for kind in (1, 2)] == [1, 2]
+
+
+NAMES = program(
+    """
+        bit<8> to_bit = hdr.data.a;
+        concat(hdr.data.a, to_bit, 3);
+        stdin = stdin + 1;
+        hdr.strange.NULL = hdr.strange.bytes;
+        hdr.strange.other = hdr.strange.valid_[7:4] ++ stdin[3:0];
+        hdr.data.b = min(hdr.data.a, to_bit) ++ larger(hdr.data.a, stdin);
+    """,
+    preamble=PREAMBLE
+    + """
+header class_h { bit<8> bytes; bit<8> other; bit<8> NULL; bit<8> valid_; bit<8> class; }
+struct headers_t { data_h data; class_h strange; }
+struct metadata_t { bit<8> frame_; }
+""",
+    metadata="",
+    parser=PARSER.replace("extract(hdr.data);", "extract(hdr.data); pkt.extract(hdr.strange);"),
+    top="bit<8> larger(in bit<8> max, in bit<8> std) { return max > std ? max : std; }\n",
+    local="""
+    bit<8> stdin = 4;
+    action concat(inout bit<8> slice, in bit<8> EOF, bit<8> errno) {
+        slice = slice[3:0] ++ EOF[7:4] | errno;
+    }
+""",
+)
+
+
+def test_names_that_cpp_or_the_runtime_has_too(load) -> None:
+    given = bytes([0, 0x12, 0, 0]) + REST + bytes([0xAB, 1, 2, 0xCD, 0xEF])
+    [(_, frame)] = load(NAMES).send(1, given)
+    assert frame[:4] == bytes([0, 0x21 | 3, 0x12, 0x23])
+    assert frame[14:] == bytes([0xAB, 0xC5, 0xAB, 0xCD, 0xEF])

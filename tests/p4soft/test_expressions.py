@@ -236,6 +236,12 @@ CASES = [
      "y.setInvalid(); if (x != y) { hdr.data.b = 1; }", (0, 0, 0, 0), (1, 1, 0, 0)),
     ("hdr.data.a = 8w0xFF |+| 8w1; hdr.data.b = 16w1 |-| 16w2;", (0, 5, 0, 0), (0xFF, 0, 0, 0)),
     ("hdr.data.b = (bit<16>) hdr.data.a << 8 | 0x7F;", (0x12, 0, 0, 0), (0x12, 0x127F, 0, 0)),
+    # Bitwise operators bind tighter than comparisons (P4_16 specification, 8).
+    ("if (hdr.data.a & 0xF == 2) { hdr.data.b = 1; }", (0x12, 0, 0, 0), (0x12, 1, 0, 0)),
+    ("if (0x10 < hdr.data.a ^ 0x11 && hdr.data.a | 1 != 5) { hdr.data.b = 1; }",
+     (0x12, 0, 0, 0), (0x12, 0, 0, 0)),
+    ("if (hdr.data.a ^ 0x12 | hdr.data.a & 6 == 2 == true) { hdr.data.c = 1; }",
+     (0x12, 0, 0, 0), (0x12, 0, 1, 0)),
 ]  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from pathlib import Path
+from typing import IO
 
 from p4soft.cli import translate
 
@@ -38,12 +39,14 @@ def compile_program(
     *,
     traced: bool = False,
     poisoned: bool = False,
+    messages: IO[str] | None = None,
 ) -> Path:
     """NAME.so, or NAME.trace.so, in `directory`, where precompile_runtime was, from NAME.p4; beside
     it NAME.bfrt.json and NAME.p4info.txtpb.
 
     In a poisoned one the fields of headers that become valid hold a pattern
-    (src/dataplane/poison.h). Raises P4Error.
+    (src/dataplane/poison.h). messages: where the C++ compiler writes its own; None: standard error.
+    Raises P4Error.
     """
     made = translate(source, include, {})
     generated = directory / f"{source.stem}.cpp"
@@ -58,5 +61,6 @@ def compile_program(
     subprocess.run(
         ["c++", *flags, "-shared", *includes, str(generated), str(runtime), "-o", str(library)],
         check=True,
+        stderr=messages,
     )
     return library

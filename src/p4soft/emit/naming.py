@@ -1,32 +1,27 @@
 """P4 names as C++ identifiers, and expressions as names.
 
-A P4 name stays as it is, unless it is a C++ keyword or ends in '_': then one more '_' is added. So
-names of the emitter's own, which end in exactly one '_' (frame_, reader_), never collide with the
-program's.
+A P4 name gets an end that no other name has: it is then no keyword of C++, no macro of its headers
+and no name of the runtime (`slice`, `bytes`), which it would hide. Intrinsic metadata stay as they
+are, for the emitter names them, too. Names of the emitter's own end in '_' (frame_, reader_).
 """
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from p4soft.frontend import syntax
 
-_KEYWORDS = frozenset(
-    """
-    alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl
-    concept const consteval constexpr constinit continue co_await co_return co_yield
-    decltype default delete do double dynamic_cast else enum explicit export extern false
-    float for friend goto if inline int long mutable namespace new noexcept not not_eq
-    nullptr operator or or_eq private protected public register reinterpret_cast requires
-    return short signed sizeof static static_assert static_cast struct switch template this
-    thread_local throw true try typedef typeid typename union unsigned using virtual void
-    volatile wchar_t while xor xor_eq linux unix
-    """.split()  # noqa: SIM905  a word list reads better than a hundred lines
+_TNA = (Path(__file__).parents[1] / "include" / "tna.p4").read_text()
+_INTRINSIC = frozenset(
+    name
+    for declaration in re.findall(r"\b(?:header|struct) \w+_intrinsic_metadata_\w+ {[^}]*}", _TNA)
+    for name in re.findall(r"(\w+)(?: {|;)", declaration)
 )
 
 
 def identifier(name: str) -> str:
-    return f"{name}_" if name in _KEYWORDS or name.endswith("_") else name
+    return name if name in _INTRINSIC else f"{name}_p4"
 
 
 def expression_text(expression: syntax.Expression) -> str:

@@ -8,7 +8,8 @@ from p4soft.frontend.lexer import Kind
 from p4soft.frontend.numbers import parse_integer
 from p4soft.frontend.token_stream import BASE_TYPES, TokenStream
 
-# Higher binds tighter. `>>` is made of two tokens and handled apart.
+# Higher binds tighter; unlike in C, `&`, `^` and `|` bind tighter than comparisons. `>>` is made of
+# two tokens and handled apart.
 BINARY_PRECEDENCE = {
     "||": 1, "&&": 2, "==": 3, "!=": 3, "<": 4, ">": 4, "<=": 4, ">=": 4, "|": 5, "^": 6, "&": 7,
     "<<": 8, ">>": 8, "++": 9, "+": 9, "-": 9, "|+|": 9, "|-|": 9, "*": 10, "/": 10, "%": 10,

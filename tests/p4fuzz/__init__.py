@@ -1,0 +1,1 @@
+"""Random TNA programs: what p4soft makes of them, compared with an interpreter of its own."""

@@ -1,0 +1,101 @@
+"""`PYTHONPATH=src:tests python -m p4fuzz [--hours H] [--seed N]` (make fuzz-translator)."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+
+from p4soft.cli import RECURSION_LIMIT
+
+from .campaign import Result, campaign
+
+_REPOSITORY = Path(__file__).resolve().parents[2]
+_REPORT_SECONDS = 60
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Exit status: 0 no difference, 1 differences, 2 usage."""
+    options = _options(arguments)
+    sys.setrecursionlimit(RECURSION_LIMIT)
+    build_dir = Path(os.environ.get("TURNTABLE_BUILD_DIR", _REPOSITORY / "build"))
+    if not (build_dir / "bin" / "p4run").exists():
+        print(
+            f"p4fuzz: no p4run in {build_dir}/bin; run: make build TARGETS=p4run", file=sys.stderr
+        )
+        return 2
+    failures = build_dir / "fuzz-translator"
+    totals = _Totals()
+    workers = options.jobs or os.cpu_count() or 1
+    seconds = options.hours * 3600
+    for result in campaign(options.seed, seconds, build_dir, failures, workers):
+        totals.add(result)
+        if result.difference is not None:
+            directory = failures / f"seed-{result.seed}"
+            print(f"seed {result.seed}: {result.difference.kind}; {directory}", flush=True)
+    totals.report(options.seed)
+    return 1 if totals.differences else 0
+
+
+class _Totals:
+    """Counts, with a line once a minute."""
+
+    def __init__(self) -> None:
+        self.started = self.reported = time.monotonic()
+        self.programs = self.frames = self.differences = 0
+        self.last_seed = 0
+
+    def add(self, result: Result) -> None:
+        self.programs += 1
+        self.frames += result.frames
+        self.differences += result.difference is not None
+        self.last_seed = max(self.last_seed, result.seed)
+        if time.monotonic() - self.reported >= _REPORT_SECONDS:
+            self.reported = time.monotonic()
+            print(self._line(), flush=True)
+
+    def _line(self) -> str:
+        minutes = (time.monotonic() - self.started) / 60
+        return (
+            f"{minutes:6.1f} min  {self.programs} programs, {self.frames} packets, "
+            f"{self.differences} differences"
+        )
+
+    def report(self, first_seed: int) -> None:
+        rate = self.programs * 60 / max(time.monotonic() - self.started, 1e-9)
+        print(
+            f"{self._line()}; {rate:.0f} programs per minute, seeds {first_seed} to "
+            f"{self.last_seed}; to go on: SEED={self.last_seed + 1}"
+        )
+
+
+def _options(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="p4fuzz", description="Random TNA programs: p4soft against an interpreter of its own."
+    )
+    parser.add_argument("--hours", type=_hours, default=0.1, help="how long (default: 0.1)")
+    parser.add_argument("--seed", type=int, default=0, help="of the first program (default: 0)")
+    parser.add_argument(
+        "--jobs", type=_jobs, help="programs at a time (default: one per processor)"
+    )
+    return parser.parse_args(arguments)
+
+
+def _jobs(text: str) -> int:
+    jobs = int(text)
+    if jobs < 1:
+        raise argparse.ArgumentTypeError(f"{text} programs at a time; expected at least 1")
+    return jobs
+
+
+def _hours(text: str) -> float:
+    hours = float(text)
+    if not 0 <= hours < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} hours; expected a number from 0")
+    return hours
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,171 @@
+"""A program as p4soft translates it: compiled, and run in memory by p4run."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from packet.compilation import compile_program
+from packet.targets import CommandFailedError, Frame, MemoryTarget
+
+from p4soft.errors import P4Error
+
+from . import tree
+from .switch_model import MIRROR_PORT, ModelSwitch
+
+_LONGEST_MESSAGE = 2000
+
+
+@dataclass(frozen=True)
+class Difference:
+    """kind: `refused` by p4soft, `translator` or `compiler` failed, `runner` ended, `control`
+    command refused, `frames` or `cells` differ.
+    """
+
+    kind: str
+    text: str
+
+
+def difference(
+    program: tree.Program,
+    source: str,
+    frames: Sequence[Frame],
+    directory: Path,
+    build_dir: Path,
+) -> Difference | None:
+    """Between p4soft and the interpreter; None if they agree.
+
+    directory: where precompile_runtime was; what is made there is overwritten.
+    """
+    path = directory / "program.p4"
+    path.write_text(source)
+    with tempfile.TemporaryFile("w+") as messages:
+        try:
+            library = compile_program(path, [], directory, build_dir, messages=messages)
+        except P4Error as error:
+            return Difference("refused", str(error).removeprefix(str(directory) + "/"))
+        except subprocess.CalledProcessError:
+            messages.seek(0)
+            return Difference("compiler", messages.read()[:_LONGEST_MESSAGE])
+        except Exception as error:  # whatever it is, the translator is at fault
+            return Difference("translator", f"{type(error).__name__}: {error}")
+    target = MemoryTarget(build_dir / "bin" / "p4run", library)
+    try:
+        return _compared(program, frames, target)
+    except CommandFailedError as error:
+        return Difference("control", str(error))
+    except (RuntimeError, BrokenPipeError) as error:
+        return Difference("runner", str(error))
+    finally:
+        with suppress(AssertionError, BrokenPipeError):  # it has been told as `runner`
+            target.close()
+
+
+def _compared(
+    program: tree.Program, frames: Sequence[Frame], target: MemoryTarget
+) -> Difference | None:
+    for table in tables_of(program):
+        if table.entries and not table.is_constant:
+            updates = [_insert(table, entry) for entry in table.entries]
+            target.command("table_write", updates=updates)
+    if program.ingress.mirror is not None:
+        target.command("table_write", updates=[_session(program.ingress.mirror.session)])
+    model = ModelSwitch(program)
+    for number, (port, frame) in enumerate(frames):
+        expected = model.send(port, frame)
+        got = target.send(port, frame)
+        if sorted(got) != sorted(expected):
+            text = f"frame {number}, port {port}, {frame.hex()}\n"
+            return Difference("frames", f"{text}expected {_text(expected)}\ngot      {_text(got)}")
+    return _compared_cells(model, target) or _compared_direct(model, target)
+
+
+def _text(frames: list[Frame]) -> str:
+    return ", ".join(f"port {port} {frame.hex()}" for port, frame in frames) or "nothing"
+
+
+def _compared_cells(model: ModelSwitch, target: MemoryTarget) -> Difference | None:
+    for name, expected in model.state.registers.items():
+        got = target.command("register_read", table=name)["values"]
+        if got != expected:
+            return Difference("cells", f"register {name}\nexpected {expected}\ngot      {got}")
+    for name, packets in model.state.packets.items():
+        counts = target.command("counter_read", table=name)["counters"]
+        expected = list(zip(packets, model.state.bytes[name], strict=True))
+        got = [_counts(each) for each in counts]
+        if got != expected:
+            return Difference(
+                "cells", f"counter {name} (packets, bytes)\nexpected {expected}\ngot      {got}"
+            )
+    return None
+
+
+def _compared_direct(model: ModelSwitch, target: MemoryTarget) -> Difference | None:
+    for table in tables_of(model.program):
+        if table.counter is None:
+            continue
+        expected = sorted(model.state.direct.get(table.counter.name, {}).values())
+        read = target.command("counter_read", table=table.name)
+        cells = [_counts(each) for each in [*read.get("counters", []), read["default"]]]
+        got = sorted(cell for cell in cells if cell != (0, 0))
+        if got != expected:
+            text = f"direct counter of {table.name}\nexpected {expected}\ngot      {got}"
+            return Difference("cells", text)
+    return None
+
+
+def _counts(cell: dict[str, int]) -> tuple[int, int]:
+    return cell["$COUNTER_SPEC_PKTS"], cell["$COUNTER_SPEC_BYTES"]
+
+
+# --- The control plane ------------------------------------------------------------------------
+
+
+def tables_of(program: tree.Program) -> list[tree.Table]:
+    controls = [
+        control
+        for block in (program.ingress, program.egress)
+        if block is not None
+        for control in (*block.nested, block.control)
+    ]
+    return [each for control in controls for each in control.locals if isinstance(each, tree.Table)]
+
+
+def _session(number: int) -> dict[str, Any]:
+    """Of mirror copies, whole, to MIRROR_PORT."""
+    data = {
+        "$session_enable": True, "$ucast_egress_port_valid": True,
+        "$ucast_egress_port": MIRROR_PORT,
+    }  # fmt: skip
+    return {"op": "insert", "table": "$mirror.cfg", "key": {"$sid": number}, "data": data}
+
+
+def _insert(table: tree.Table, entry: tree.Entry) -> dict[str, Any]:
+    keys = {
+        key.name: _match(key, match) for key, match in zip(table.keys, entry.matches, strict=True)
+    }
+    parameters = table.reference(entry.action).action.data()
+    data = {p.name: _number(value) for p, value in zip(parameters, entry.data, strict=True)}
+    update = {
+        "op": "insert", "table": table.name, "key": keys, "action": entry.action, "data": data,
+    }  # fmt: skip
+    return update | ({"priority": entry.priority} if table.has_priorities() else {})
+
+
+def _match(key: tree.Key, match: tree.Match) -> Any:
+    first, second = _number(match.first), _number(match.second)
+    if key.kind == "lpm":
+        return {"value": first, "prefix_len": match.second}
+    if key.kind == "ternary":
+        return {"value": first, "mask": second}
+    return {"low": first, "high": second} if key.kind == "range" else first
+
+
+def _number(value: int) -> int | str:
+    """JSON's integers end at 64 bits."""
+    return value if value >> 63 == 0 else hex(value)

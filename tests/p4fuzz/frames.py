@@ -1,0 +1,71 @@
+"""Random frames that get through a program's parser, most of them."""
+
+from __future__ import annotations
+
+import random
+
+from . import tree
+from .switch_model import Frame
+
+_TRUNCATED = 0.12
+
+
+def frames_for(program: tree.Program, seed: int, count: int) -> list[Frame]:
+    """Port and bytes of each."""
+    maker = _FrameMaker(program.ingress, random.Random(seed))
+    return [(maker.random.randrange(64), maker.frame()) for _ in range(count)]
+
+
+class _FrameMaker:
+    def __init__(self, block: tree.Block, chooser: random.Random) -> None:
+        self.random = chooser
+        self.states = {state.name: state for state in block.states}
+
+    def frame(self) -> bytes:
+        """Along a random path of the parser."""
+        self.bits: list[str] = []
+        self.fields: dict[str, tuple[int, int]] = {}  # place: first bit, width
+        name = "start"
+        while name not in ("accept", "reject"):
+            name = self._state(self.states[name])
+        text = "".join(self.bits)
+        data = int("1" + text, 2).to_bytes(len(text) // 8 + 1, "big")[1:]
+        data += self.random.randbytes(self.random.randrange(24))
+        if self.random.random() < _TRUNCATED:
+            data = data[: self.random.randrange(1, len(data) + 1)]
+        return data
+
+    def _state(self, state: tree.State) -> str:
+        for statement in state.body:
+            if isinstance(statement, tree.Advance):
+                self._append(statement.bits)
+            elif isinstance(statement, tree.Extract):
+                for each in statement.type.fields:
+                    place = f"{statement.header}.{each.name}"
+                    self.fields[place] = (len(self.bits), each.type.width)
+                    self._append(each.type.width)
+        case = self.random.choice(state.cases)
+        pairs = zip(state.subjects, case.keys, strict=False)
+        for subject, (kind, first, second) in pairs:
+            if kind != "any":
+                high = second if kind == "range" else first
+                self._set(subject, self.random.randint(first, max(first, high)))
+        return case.state
+
+    def _append(self, width: int) -> None:
+        top = (1 << width) - 1
+        value = self.random.choice([0, 1, top, top >> 1, self.random.randint(0, top)]) & top
+        self.bits += f"{value:0{width}b}"
+
+    def _set(self, subject: tree.Expression, value: int) -> None:
+        """So that the select takes a case, if its subject came with this packet."""
+        low, place = 0, subject
+        while isinstance(place, tree.Slice):
+            low, place = low + place.low, place.operand
+        assert isinstance(subject.type, tree.Bits)
+        name = f"{place.stack.name}.{place.field}" if isinstance(place, tree.Last) else place.name
+        if name not in self.fields:
+            return
+        first, width = self.fields[name]
+        end = first + width - low
+        self.bits[end - subject.type.width : end] = f"{value:0{subject.type.width}b}"

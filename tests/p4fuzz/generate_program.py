@@ -1,0 +1,349 @@
+"""A whole random program, by its seed. Everything in it is valid for TNA, and no packet reads what
+has no value (fields begin at zero, as docs/p4soft.md says).
+"""
+
+from __future__ import annotations
+
+import random
+
+from . import tree
+from .generate_expressions import WIDTHS, Scope
+from .generate_tables import TableGenerator
+from .tree import BOOL, Bits
+
+_ALGORITHMS = ["CRC8", "CRC16", "CRC32", "CRC64", "IDENTITY", "XOR8", "XOR16", "XOR32"]
+_RANDOM_WIDTHS = {"IDENTITY": 64, "CRC64": 64, "CRC32": 32, "XOR32": 32, "CRC8": 8, "XOR8": 8}
+# Fields that every program has, so that each usual width is at hand.
+_METADATA = [Bits(8), Bits(16), Bits(32), Bits(1), Bits(9), BOOL, Bits(16, True)]
+
+
+def generate(seed: int) -> tree.Program:
+    return ProgramGenerator(random.Random(seed)).program()
+
+
+class ProgramGenerator(TableGenerator):
+    def program(self) -> tree.Program:
+        self.constants = [self._constant() for _ in range(self.random.randrange(0, 4))]
+        self.header_types = [self._header_type() for _ in range(self.random.randrange(1, 4))]
+        self.functions: list[tree.Callable] = []
+        for _ in range(self.random.randrange(0, 3)):
+            self.functions.append(self.function(self.functions))
+        egress = self.chance(0.4)
+        ingress = self._block("ig", egress)
+        return tree.Program(
+            self.header_types,
+            self.constants,
+            self.functions,
+            ingress,
+            self._block("eg", egress) if egress else None,
+            self.random.randrange(1 << 30),
+        )
+
+    # --- Declarations -------------------------------------------------------------------------
+
+    def _constant(self) -> tree.Constant:
+        """Of numbers without widths, computed without bounds."""
+        text, value = self._unbounded(3)
+        type_ = self.some_type()
+        while value >> type_.width - type_.signed:
+            text, value = f"({text}) / 7", value // 7
+        return tree.Constant(self.names.new("K"), type_, value, text)
+
+    def _unbounded(self, depth: int) -> tuple[str, int]:
+        if depth == 0:
+            value = self.random.randrange(1 << self.random.randrange(1, 12))
+            return str(value), value
+        (left, x), (right, y) = self._unbounded(depth - 1), self._unbounded(depth - 1)
+        operator = self.random.choice(["+", "*", "/", "%", "<<", ">>", "&", "|", "^"])
+        if operator in ("<<", ">>"):
+            right, y = str(y % 9), y % 9
+        if operator in ("/", "%") and y == 0:
+            right, y = "3", 3
+        results = {"+": x + y, "*": x * y, "&": x & y, "|": x | y, "^": x ^ y, "<<": x << min(y, 9),
+                   ">>": x >> y, "/": x // (y or 1), "%": x % (y or 1)}  # fmt: skip
+        return f"({left} {operator} {right})", results[operator]
+
+    def _header_type(self) -> tree.HeaderType:
+        fields = []
+        for _ in range(self.random.randrange(1, 6)):
+            width = self.random.choice(WIDTHS)
+            signed = width > 1 and self.chance(0.15)
+            fields.append(tree.Field(self.names.new("x"), Bits(width, signed)))
+        header = tree.HeaderType(self.names.new("h") + "_h", fields)
+        if header.width % 8:
+            rest = tree.Field(self.names.new("x"), Bits(8 - header.width % 8))
+            fields.insert(self.random.randrange(len(fields) + 1), rest)
+        return header
+
+    # --- Blocks -------------------------------------------------------------------------------
+
+    def _block(self, gress: str, egress: bool) -> tree.Block:
+        headers = [
+            (f"hdr.{self.names.new('h')}", self.random.choice(self.header_types))
+            for _ in range(self.random.randrange(1, 4))
+        ]
+        stacks = []
+        if self.chance(0.4):
+            type_ = self.random.choice(self.header_types)
+            name = f"hdr.{self.names.new('s')}"
+            stacks.append(tree.Stack(name, type_, self.random.randrange(1, 4)))
+        metadata = [tree.Variable(f"md.{self.names.new('m')}", type_) for type_ in _METADATA]
+        metadata += [
+            tree.Variable(f"md.{self.names.new('m')}", self.some_type())
+            for _ in range(self.random.randrange(3))
+        ]
+        block = tree.Block(
+            gress, headers, stacks, metadata, [], [], tree.Callable("control", "", [], []),
+            self._hashes(), self._counters(), self._registers(), [], [], [],
+            reads_parser_error=gress == "ig" and self.chance(0.2),
+        )  # fmt: skip
+        block.states = self._states(block)
+        if gress == "ig":
+            self._copies(block)
+        self._control(block, egress)
+        self._deparser(block)
+        return block
+
+    def _hashes(self) -> list[tree.Hash]:
+        made = []
+        for _ in range(self.random.randrange(3)):
+            algorithm = self.random.choice(_ALGORITHMS)
+            width = self.random.randrange(1, _RANDOM_WIDTHS.get(algorithm, 16) + 1)
+            made.append(tree.Hash(self.names.new("hash"), algorithm, width))
+        return made
+
+    def _counters(self) -> list[tree.Counter]:
+        return [
+            tree.Counter(self.names.new("c"), self.random.randrange(1, 4))
+            for _ in range(self.random.randrange(2))
+        ]
+
+    def _registers(self) -> list[tree.Register]:
+        made = []
+        for _ in range(self.random.randrange(3)):
+            type_ = Bits(self.random.choice([8, 16, 32]), self.chance(0.4))
+            initial = self.interesting(type_.width)
+            index_width = self.random.randrange(1, 4)
+            made.append(tree.Register(self.names.new("r"), type_, index_width, initial))
+        return made
+
+    def _places(self, block: tree.Block) -> list[tree.Place]:
+        return [
+            *(
+                tree.Place(each.type, f"{place}.{each.name}")
+                for place, header in block.header_places()
+                for each in header.fields
+            ),
+            *(tree.Place(variable.type, variable.name) for variable in block.metadata),
+        ]
+
+    # --- Parser -------------------------------------------------------------------------------
+
+    def _states(self, block: tree.Block) -> list[tree.State]:
+        """Each leads only to later ones, and extracts what no other does."""
+        waiting: list[tree.Extract] = [tree.Extract(name, type_) for name, type_ in block.headers]
+        for stack in block.stacks:
+            waiting += [tree.Extract(stack.name, stack.type, stack) for _ in range(stack.size)]
+        first, rest = waiting[0], waiting[1:]
+        self.random.shuffle(rest)
+        names = ["start", *(self.names.new("st") for _ in rest)]
+        states = []
+        seen = [tree.Place(v.type, v.name) for v in block.metadata]
+        scope = Scope(seen, list(seen), kind="parser")
+        for number, extract in enumerate([first, *rest]):
+            body: list[tree.Statement] = []
+            if self.chance(0.15):
+                type_ = Bits(self.random.choice([8, 16, 32]))
+                target = next(place for place in scope.writable if place.type == type_)
+                body.append(tree.Assign(target, tree.Lookahead(type_)))
+            if self.chance(0.1):
+                body.append(tree.Advance(8 * self.random.randrange(1, 4)))
+            body.append(extract)
+            if extract.stack is None:
+                scope.readable += [
+                    tree.Place(each.type, f"{extract.header}.{each.name}")
+                    for each in extract.type.fields
+                ]
+            if self.chance(0.3):
+                target = self.random.choice(scope.writable)
+                body.append(tree.Assign(target, self.expression(scope, target.type, 1)))
+            state = tree.State(names[number], body, [], [])
+            self._transition(scope, state, [*names[number + 1 :], "accept"])
+            states.append(state)
+        return states
+
+    def _transition(self, scope: Scope, state: tree.State, following: list[str]) -> None:
+        nearest = following[0]
+        if self.chance(0.35):
+            state.cases = [tree.SelectCase([], nearest)]
+            return
+        places = [
+            place for place in scope.readable
+            if isinstance(place.type, Bits) and place.type.width <= 64 and not place.type.signed
+        ]  # fmt: skip
+        last: list[tree.Expression] = [
+            tree.Last(each.type, extract.stack, each.name)
+            for extract in state.body
+            if isinstance(extract, tree.Extract) and extract.stack is not None
+            for each in extract.type.fields
+            if each.type.width <= 64 and not each.type.signed
+        ] * 3
+        for _ in range(self.random.choice([1, 1, 2, 3])):
+            subject: tree.Expression = self.random.choice([*places, *last])
+            assert isinstance(subject.type, Bits)
+            if subject.type.width > 8 and self.chance(0.4):
+                subject = self.sliced(subject, 8)
+            state.subjects.append(subject)
+        for _ in range(self.random.randrange(1, 5)):
+            keys = [self._keyset(subject.type) for subject in state.subjects]
+            if any(kind != "any" for kind, _, _ in keys):
+                choice = self.random.choice([nearest, nearest, *following])
+                state.cases.append(tree.SelectCase(keys, choice))
+        if self.chance(0.85) or not state.cases:
+            last = self.random.choice([nearest, nearest, "accept", "reject"])
+            state.cases.append(tree.SelectCase([], last))
+
+    def _keyset(self, type_: tree.Type) -> tuple[str, int, int]:
+        assert isinstance(type_, Bits)
+        kind = self.random.choice(["value", "value", "mask", "range", "any"])
+        first, second = self.interesting(type_.width), self.interesting(type_.width)
+        if kind == "mask":
+            return kind, first & second, second
+        return kind, *(sorted([first, second]) if kind == "range" else (first, second))
+
+    # --- Control ------------------------------------------------------------------------------
+
+    def _control(self, block: tree.Block, egress: bool) -> None:
+        places = self._places(block)
+        inputs = [p for p in places if p.name.startswith("md.") and p.type != BOOL]
+        ranges = {Bits(8), Bits(16), Bits(32), Bits(16, True)}
+        inputs = [place for place in inputs if place.type in ranges]
+        block.register_actions = [
+            self.register_action(register, self._narrow(inputs, register.type.width))
+            for register in block.registers
+        ]
+        scope = Scope(
+            places, list(places), block.header_places(), block.stacks, block.hashes,
+            block.counters, self.functions,
+        )  # fmt: skip
+        block.nested = [self._nested(block, scope) for _ in range(self.random.randrange(2))]
+        scope.nested = list(block.nested)
+        scope.readable += self._intrinsic(block)
+        scope.registers = list(block.register_actions)
+        name = "Ingress" if block.gress == "ig" else "Egress"
+        block.control = self._with_tables(tree.Callable("control", name, [], []), scope, 3)
+        block.control.body[:0] = self._first_statements(block, scope, egress)
+
+    def _narrow(self, inputs: list[tree.Place], width: int) -> list[tree.Place]:
+        return [p for p in inputs if isinstance(p.type, Bits) and p.type.width <= width]
+
+    def _intrinsic(self, block: tree.Block) -> list[tree.Place]:
+        if block.gress == "eg":
+            return [
+                tree.Place(Bits(9), "eg_intr_md.egress_port"),
+                tree.Place(Bits(16), "eg_intr_md.pkt_length"),
+            ]
+        places = [
+            tree.Place(Bits(9), "ig_intr_md.ingress_port"),
+            tree.Place(Bits(1), "ig_intr_md.resubmit_flag"),
+        ]
+        if block.reads_parser_error:
+            places.append(tree.Place(Bits(16), "ig_prsr_md.parser_err"))
+        return places
+
+    def _with_tables(self, control: tree.Callable, scope: Scope, most: int) -> tree.Callable:
+        """Fills in actions, tables and the body."""
+        for _ in range(self.random.randrange(3)):
+            declared = self._declare(scope, 0)
+            control.locals.append(declared)
+        for _ in range(self.random.randrange(3)):
+            action = self.action(self._without_registers(scope), self.random.randrange(3), 0)
+            control.locals.append(action)
+            scope.actions.append(action)
+        for _ in range(self.random.randrange(most + 1)):
+            table, actions = self.table(scope)
+            control.locals += [*actions, table]
+            scope.tables.append(table)
+        control.body = self.body(scope, self.random.randrange(3, 9), 2)
+        control.body += [tree.Apply(table) for table in scope.tables]
+        return control
+
+    def _without_registers(self, scope: Scope) -> Scope:
+        inner = scope.inner()
+        inner.registers = []
+        return inner
+
+    def _nested(self, block: tree.Block, outer: Scope) -> tree.Callable:
+        parameters = self.parameters(self.random.randrange(3), 0)
+        scope = self.within(outer, parameters)
+        scope.hashes, scope.counters, scope.registers = [], [], []
+        scope.tables, scope.actions = [], []
+        name = self.names.new("C") + "_c"  # no type is called `apply`
+        control = tree.Callable("control", name, parameters, [], instance=self.names.new("i"))
+        control = self._with_tables(control, scope, 1)
+        control.body[:0] = self.outs_first(scope, parameters)
+        return control
+
+    def _first_statements(
+        self, block: tree.Block, scope: Scope, egress: bool
+    ) -> list[tree.Statement]:
+        """Where the packet goes; port 0 to 7."""
+        drop = tree.Place(Bits(3), f"{block.gress}_dprsr_md.drop_ctl")
+        statements: list[tree.Statement] = []
+        if block.gress == "ig":
+            port = tree.Place(Bits(9), "ig_tm_md.ucast_egress_port")
+            low = self.expression(scope, Bits(3), 1)
+            number = tree.Concat(Bits(9), tree.Literal(Bits(6), 0), low)
+            statements.append(tree.Assign(port, number))
+            if not egress or self.chance(0.1):
+                bypass = tree.Place(Bits(1), "ig_tm_md.bypass_egress")
+                statements.append(tree.Assign(bypass, tree.Literal(Bits(1), 1, bare=True)))
+        if block.reads_parser_error:
+            error = tree.Place(Bits(16), "ig_prsr_md.parser_err")
+            target = next(v for v in block.metadata if v.type == Bits(16))
+            statements.append(tree.Assign(tree.Place(target.type, target.name), error))
+        special = [(drop, 1)] if self.chance(0.15) else []
+        if block.mirror is not None:
+            place = tree.Place(Bits(3), "ig_dprsr_md.mirror_type")
+            special.append((place, block.mirror.type_number))
+        if block.resubmit is not None:
+            place = tree.Place(Bits(3), "ig_dprsr_md.resubmit_type")
+            special.append((place, block.resubmit.type_number))
+        for place, number in special:
+            assigned = tree.Assign(place, tree.Literal(Bits(3), number))
+            statements.append(tree.If(self.expression(scope, BOOL, 2), [assigned], []))
+        return statements
+
+    def _copies(self, block: tree.Block) -> None:
+        if self.chance(0.2):
+            values: list[tree.Place] = [
+                tree.Place(each.type, each.name)
+                for each in block.metadata
+                if isinstance(each.type, Bits) and each.type.width in (8, 16, 32)
+            ]
+            fields = [
+                tree.Field(self.names.new("x"), v.type) for v in values if isinstance(v.type, Bits)
+            ]
+            header = tree.HeaderType(self.names.new("h") + "_h", fields)
+            self.header_types.append(header)
+            session = self.random.randrange(1, 1024)
+            number = self.random.randrange(1, 8)
+            block.mirror = tree.Mirror(self.names.new("mi"), number, session, header, values)
+        if self.chance(0.2):
+            block.resubmit = tree.Resubmit(self.names.new("re"), self.random.randrange(1, 8))
+
+    # --- Deparser -----------------------------------------------------------------------------
+
+    def _deparser(self, block: tree.Block) -> None:
+        if self.chance(0.5):
+            block.emitted = [name for name, _ in block.headers] + [s.name for s in block.stacks]
+            if self.chance(0.3):
+                self.random.shuffle(block.emitted)
+        places = [p for p in self._places(block) if p.name.startswith("hdr.")]
+        targets = [place for place in places if place.type == Bits(16)]
+        whole = [p for p in places if isinstance(p.type, Bits) and p.type.width % 8 == 0]
+        if targets and self.chance(0.6):
+            target = self.random.choice(targets)
+            data = [self.random.choice(whole) for _ in range(self.random.randrange(1, 6))]
+            name = self.names.new("sum")
+            block.checksums.append(tree.Checksum(name, target.name, data, self.chance(0.3)))

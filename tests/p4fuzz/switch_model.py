@@ -1,0 +1,191 @@
+"""A switch that runs a program by the interpreter: frames in, frames out."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from . import hashing, tree
+from .interpreter import Exited, Interpreter, State
+
+Frame = tuple[int, bytes]  # port, bytes
+NO_PORT = 511
+MIRROR_PORT = 9  # of every mirror session
+_FOR_DEPARSER = [f"ig_dprsr_md.{name}" for name in ("drop_ctl", "mirror_type", "resubmit_type")]
+_NO_MATCH, _PARTIAL_HEADER = 1, 2  # bits of parser_err, tna.p4
+
+
+class ModelSwitch:
+    def __init__(self, program: tree.Program) -> None:
+        self.program = program
+        self.state = State.of(program)
+
+    def send(self, port: int, frame: bytes) -> list[Frame]:
+        """Mirror copies come before the frame."""
+        left: list[Frame] = []
+        passed = self._ingress(port, frame, left)
+        if passed is not None and passed.is_resubmitted():
+            passed = self._ingress(port, frame, left, resubmitted=True)
+        if passed is None:
+            return left
+        cells = passed.machine.cells
+        to = cells["ig_tm_md.ucast_egress_port"]
+        if cells["ig_dprsr_md.drop_ctl"] & 1 or to == NO_PORT:
+            return left
+        if cells["ig_tm_md.bypass_egress"]:
+            return [*left, (to, passed.deparse())]
+        return [*left, *self._egress(to, passed.deparse())]
+
+    def _ingress(
+        self, port: int, frame: bytes, left: list[Frame], *, resubmitted: bool = False
+    ) -> _Pass | None:
+        """None if the parser dropped the frame."""
+        ingress = self.program.ingress
+        passed = _Pass(ingress, self.state, frame)
+        cells = passed.machine.cells
+        cells["ig_intr_md.resubmit_flag"] = int(resubmitted)
+        error = passed.parse()
+        if error == _NO_MATCH or (error and not ingress.reads_parser_error):
+            return None
+        cells["ig_intr_md.ingress_port"] = port
+        cells["ig_prsr_md.parser_err"] = error
+        cells |= {"ig_tm_md.ucast_egress_port": NO_PORT, "ig_tm_md.bypass_egress": 0}
+        cells |= dict.fromkeys(_FOR_DEPARSER, 0)
+        passed.control()
+        header = passed.mirror_header()
+        if header is not None:
+            left += self._egress(MIRROR_PORT, header + frame)
+        return passed
+
+    def _egress(self, port: int, frame: bytes) -> list[Frame]:
+        egress = self.program.egress
+        if egress is None:
+            return [(port, frame)]
+        passed = _Pass(egress, self.state, frame)
+        error = passed.parse()
+        cells = passed.machine.cells
+        cells["eg_intr_md.egress_port"] = port
+        cells["eg_intr_md.pkt_length"] = len(frame) + 4  # with the check sequence
+        cells["eg_prsr_md.parser_err"] = error
+        cells["eg_dprsr_md.drop_ctl"] = 0
+        passed.control()
+        frame = passed.deparse()
+        return [] if cells["eg_dprsr_md.drop_ctl"] & 1 else [(port, frame)]
+
+
+class _Pass:
+    """Of one frame through one block."""
+
+    def __init__(self, block: tree.Block, state: State, frame: bytes) -> None:
+        self.block = block
+        self.machine = Interpreter(block, state, len(frame))
+        self.rest = frame
+
+    # --- Parser -------------------------------------------------------------------------------
+
+    def parse(self) -> int:
+        """Bits of parser_err."""
+        states = {state.name: state for state in self.block.states}
+        name = "start"
+        while name not in ("accept", "reject"):
+            state = states[name]
+            try:
+                for statement in state.body:
+                    self._parser_statement(statement, self.machine.filled)
+                following = self._next(state)
+            except _EndOfPacketError:
+                return _PARTIAL_HEADER
+            if following is None:
+                return _NO_MATCH
+            name = following
+        return 0
+
+    def _parser_statement(self, statement: tree.Statement, filled: dict[str, int]) -> None:
+        match statement:
+            case tree.Extract():
+                place = statement.header
+                bits = self._look(statement.type.width)
+                if statement.stack is not None:
+                    place = f"{statement.stack.name}[{filled[statement.stack.name]}]"
+                    filled[statement.stack.name] += 1
+                self.rest = self.rest[statement.type.width // 8 :]
+                self.machine.set_header_bits(place, statement.type, bits)
+            case tree.Advance():
+                self._look(statement.bits)
+                self.rest = self.rest[statement.bits // 8 :]
+            case tree.Assign(value=tree.Lookahead() as ahead):
+                assert isinstance(ahead.type, tree.Bits)
+                self.machine.store(statement.target, self._look(ahead.type.width))
+            case _:
+                self.machine.statement(statement)
+
+    def _look(self, bits: int) -> int:
+        if len(self.rest) * 8 < bits:
+            raise _EndOfPacketError
+        return int.from_bytes(self.rest[: bits // 8], "big")
+
+    def _next(self, state: tree.State) -> str | None:
+        if not state.subjects:
+            return state.cases[0].state
+        values = [self.machine.value(subject) for subject in state.subjects]
+        for case in state.cases:
+            pairs = zip(case.keys, values, strict=False)
+            if all(_is_in(key, value) for key, value in pairs):
+                return case.state
+        return None
+
+    # --- Control and deparser -----------------------------------------------------------------
+
+    def control(self) -> None:
+        with suppress(Exited):
+            self.machine.call(self.block.control, [])
+
+    def is_resubmitted(self) -> bool:
+        resubmit, cells = self.block.resubmit, self.machine.cells
+        return (
+            resubmit is not None
+            and cells["ig_dprsr_md.resubmit_type"] == resubmit.type_number
+            and not cells["ig_dprsr_md.drop_ctl"] & 1
+        )
+
+    def mirror_header(self) -> bytes | None:
+        mirror, cells = self.block.mirror, self.machine.cells
+        if mirror is None or cells["ig_dprsr_md.mirror_type"] != mirror.type_number:
+            return None
+        value, bits = self.machine.concatenated(list(mirror.values))
+        return value.to_bytes(bits // 8, "big")
+
+    def deparse(self) -> bytes:
+        for checksum in self.block.checksums:
+            value, bits = self.machine.concatenated([self._summed(e) for e in checksum.data])
+            data = value.to_bytes(bits // 8, "big")
+            self.machine.cells[checksum.target] = hashing.internet_checksum(
+                data, zeros_as_ones=checksum.zeros_as_ones
+            )
+        places = self.block.header_places()
+        out = b""
+        for emitted in self.block.emitted or ["hdr"]:
+            for place, header in places:
+                within = place == emitted or place.startswith((f"{emitted}.", f"{emitted}["))
+                if within and self.machine.cells[f"{place}.$valid"]:
+                    bits = self.machine.header_bits(place, header)
+                    out += bits.to_bytes(header.width // 8, "big")
+        return out + self.rest
+
+    def _summed(self, place: tree.Place) -> tree.Expression:
+        """A field of an invalid header counts as zero."""
+        header = place.name.rpartition(".")[0]
+        valid = self.machine.cells.get(f"{header}.$valid", True)
+        return place if valid else tree.Literal(place.type, 0)
+
+
+class _EndOfPacketError(Exception):
+    """The packet ended inside what the parser wanted of it."""
+
+
+def _is_in(key: tuple[str, int, int], value: int) -> bool:
+    kind, first, second = key
+    if kind == "any":
+        return True
+    if kind == "mask":
+        return (value ^ first) & second == 0
+    return first <= value <= second if kind == "range" else value == first

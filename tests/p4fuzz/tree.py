@@ -1,0 +1,516 @@
+"""The tree of a random program. The generator makes it, the printer writes it as P4, the
+interpreter walks it; p4soft sees only what is printed.
+
+Every name of a program is unique, so a place is its text: `hdr.h1.f2`, `md.m3`, `hdr.s[0].f1`, or
+the name of a variable or parameter. `PLACE.$valid` is a header's validity.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Bits:
+    """bit<width>, or int<width>."""
+
+    width: int
+    signed: bool = False
+
+
+@dataclass(frozen=True)
+class Bool:
+    pass
+
+
+@dataclass
+class HeaderType:
+    """Of fields, and of parameters that take a whole header."""
+
+    name: str
+    fields: list[Field]
+
+    @property
+    def width(self) -> int:
+        return sum(field.type.width for field in self.fields)
+
+
+@dataclass
+class Field:
+    name: str
+    type: Bits
+
+
+Type = Bits | Bool | HeaderType
+BOOL = Bool()
+
+
+# --- Expressions ------------------------------------------------------------------------------
+
+
+@dataclass
+class Expression:
+    type: Type
+
+
+@dataclass
+class Literal(Expression):
+    """value: raw bits, or a bool. A bare one has no width in the source."""
+
+    value: int
+    bare: bool = False
+
+
+@dataclass
+class Named(Expression):
+    """A constant of the program."""
+
+    constant: Constant
+
+
+@dataclass
+class Place(Expression):
+    name: str
+
+
+@dataclass
+class Unary(Expression):
+    operator: str  # - ~ !
+    operand: Expression
+
+
+@dataclass
+class Binary(Expression):
+    """+ - |+| |-| & | ^ *, comparisons, && and ||; `min` and `max`; the operands have one type."""
+
+    operator: str
+    left: Expression
+    right: Expression
+
+
+@dataclass
+class Shift(Expression):
+    operator: str  # << >>
+    operand: Expression
+    amount: int
+
+
+@dataclass
+class Cast(Expression):
+    operand: Expression
+
+
+@dataclass
+class Slice(Expression):
+    operand: Expression
+    high: int
+    low: int
+
+
+@dataclass
+class Concat(Expression):
+    left: Expression
+    right: Expression
+
+
+@dataclass
+class Conditional(Expression):
+    condition: Expression
+    then: Expression
+    otherwise: Expression
+
+
+@dataclass
+class IsValid(Expression):
+    header: str
+
+
+@dataclass
+class HashOf(Expression):
+    hash: Hash
+    data: list[Expression]
+
+
+@dataclass
+class Applied(Expression):
+    """table.apply().hit or .miss"""
+
+    table: Table
+    member: str
+
+
+@dataclass
+class Execute(Expression):
+    action: RegisterAction
+    index: Expression
+
+
+@dataclass
+class Last(Expression):
+    """A field of stack.last; only in parsers."""
+
+    stack: Stack
+    field: str
+
+
+@dataclass
+class Lookahead(Expression):
+    """Only in parsers; whole bytes."""
+
+
+@dataclass
+class CallFunction(Expression):
+    function: Callable
+    arguments: list[Expression]
+
+
+# --- Statements -------------------------------------------------------------------------------
+
+
+@dataclass
+class Statement:
+    pass
+
+
+@dataclass
+class Assign(Statement):
+    """target: a place, or slices of one. An operator makes it a compound assignment."""
+
+    target: Expression
+    value: Expression
+    operator: str = ""
+
+
+@dataclass
+class Declare(Statement):
+    name: str
+    value: Expression
+
+
+@dataclass
+class If(Statement):
+    condition: Expression
+    then: list[Statement]
+    otherwise: list[Statement]
+
+
+@dataclass
+class Case:
+    """labels: values, or actions' names; none: default."""
+
+    labels: list[int | str]
+    body: list[Statement]
+
+
+@dataclass
+class Switch(Statement):
+    subject: Expression
+    cases: list[Case]
+
+
+@dataclass
+class SwitchAction(Statement):
+    table: Table
+    cases: list[Case]
+
+
+@dataclass
+class Apply(Statement):
+    table: Table
+
+
+@dataclass
+class Call(Statement):
+    """Of an action, a nested control, or a function."""
+
+    callee: Callable
+    arguments: list[Expression]
+
+
+@dataclass
+class SetValid(Statement):
+    header: str
+    valid: bool
+
+
+@dataclass
+class CopyHeader(Statement):
+    header: str
+    source: str
+    type: HeaderType
+
+
+@dataclass
+class FillHeader(Statement):
+    """header = {…}"""
+
+    header: str
+    fields: list[Field]
+    values: list[Expression]
+    by_name: bool
+
+
+@dataclass
+class MoveStack(Statement):
+    """push_front, pop_front"""
+
+    stack: Stack
+    method: str
+    count: int
+
+
+@dataclass
+class Count(Statement):
+    counter: Counter
+    index: Expression
+
+
+@dataclass
+class CountDirect(Statement):
+    """In an action of the table that has the counter."""
+
+    counter: DirectCounter
+
+
+@dataclass
+class Exit(Statement):
+    pass
+
+
+@dataclass
+class Return(Statement):
+    value: Expression | None = None
+
+
+# --- Declarations -----------------------------------------------------------------------------
+
+
+@dataclass
+class Constant:
+    name: str
+    type: Type
+    value: int
+    text: str  # an expression of numbers without widths
+
+
+@dataclass
+class Variable:
+    name: str  # md.m1
+    type: Type
+
+
+@dataclass
+class Stack:
+    name: str  # hdr.s
+    type: HeaderType
+    size: int
+
+
+@dataclass
+class Parameter:
+    direction: str  # in, out, inout; "" is data of the control plane
+    name: str
+    type: Type
+
+
+@dataclass
+class Callable:
+    """kind: action, control, function. A control's `locals` are variables, actions and tables."""
+
+    kind: str
+    name: str
+    parameters: list[Parameter]
+    body: list[Statement]
+    returns: Type | None = None
+    locals: list[Declare | Callable | Table] = field(default_factory=list)
+    instance: str = ""
+
+    def data(self) -> list[Parameter]:
+        return [parameter for parameter in self.parameters if not parameter.direction]
+
+
+@dataclass
+class Hash:
+    name: str
+    algorithm: str
+    width: int
+
+
+@dataclass
+class Counter:
+    name: str
+    index_width: int
+
+
+@dataclass
+class DirectCounter:
+    name: str
+
+
+@dataclass
+class Register:
+    name: str
+    type: Bits
+    index_width: int
+    initial: int
+
+
+@dataclass
+class RegisterAction:
+    name: str
+    register: Register
+    value: str  # names of its parameters
+    result: str
+    body: list[Statement]
+
+
+@dataclass
+class Key:
+    expression: Expression
+    kind: str  # exact, lpm, ternary, range
+    name: str
+
+
+@dataclass
+class Match:
+    """What an entry says of one key: value (exact), value and prefix length, value and mask, low
+    and high.
+    """
+
+    first: int
+    second: int = 0
+
+
+@dataclass
+class Entry:
+    matches: list[Match]
+    action: str
+    data: list[int]
+    priority: int = 0
+
+
+@dataclass
+class ActionReference:
+    """directed: arguments of the action's parameters with a direction."""
+
+    action: Callable
+    directed: list[Expression]
+
+
+@dataclass
+class Table:
+    """entries: in the program if is_constant, else put in by the control plane."""
+
+    name: str
+    keys: list[Key]
+    actions: list[ActionReference]
+    default: str
+    default_data: list[int]
+    entries: list[Entry]
+    is_constant: bool
+    counter: DirectCounter | None = None
+
+    def reference(self, name: str) -> ActionReference:
+        return next(each for each in self.actions if each.action.name == name)
+
+    def has_priorities(self) -> bool:
+        return any(key.kind in ("ternary", "range") for key in self.keys)
+
+
+# --- Parsers, blocks ----------------------------------------------------------------------------
+
+
+@dataclass
+class Extract(Statement):
+    """The header of that name, or, of a stack, `next`."""
+
+    header: str
+    type: HeaderType
+    stack: Stack | None = None
+
+
+@dataclass
+class Advance(Statement):
+    bits: int
+
+
+@dataclass
+class SelectCase:
+    """kinds of keys: value, mask, range, any."""
+
+    keys: list[tuple[str, int, int]]
+    state: str
+
+
+@dataclass
+class State:
+    """subjects: none, and the first case is the next state."""
+
+    name: str
+    body: list[Statement]
+    subjects: list[Expression]
+    cases: list[SelectCase]
+
+
+@dataclass
+class Checksum:
+    name: str
+    target: str
+    data: list[Place]
+    zeros_as_ones: bool
+
+
+@dataclass
+class Mirror:
+    """header: what is put before the frame, with values of metadata. Of ingress."""
+
+    name: str
+    type_number: int
+    session: int
+    header: HeaderType
+    values: list[Place]
+
+
+@dataclass
+class Resubmit:
+    name: str
+    type_number: int
+
+
+@dataclass
+class Block:
+    """Parser, control and deparser of ingress or egress."""
+
+    gress: str  # ig, eg
+    headers: list[tuple[str, HeaderType]]  # hdr.h1
+    stacks: list[Stack]
+    metadata: list[Variable]
+    states: list[State]
+    nested: list[Callable]  # controls that `control` applies, once each
+    control: Callable
+    hashes: list[Hash]
+    counters: list[Counter]
+    registers: list[Register]
+    register_actions: list[RegisterAction]
+    checksums: list[Checksum]
+    emitted: list[str]  # headers and stacks; none: all, as one
+    reads_parser_error: bool
+    mirror: Mirror | None = None
+    resubmit: Resubmit | None = None
+
+    def header_places(self) -> list[tuple[str, HeaderType]]:
+        """Elements of stacks, too."""
+        return [
+            *self.headers,
+            *((f"{s.name}[{i}]", s.type) for s in self.stacks for i in range(s.size)),
+        ]
+
+
+@dataclass
+class Program:
+    header_types: list[HeaderType]
+    constants: list[Constant]
+    functions: list[Callable]
+    ingress: Block
+    egress: Block | None
+    layout: int  # seed of the printer
