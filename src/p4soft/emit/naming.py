@@ -12,10 +12,10 @@ from pathlib import Path
 
 from p4soft.frontend import syntax
 
-_TNA = (Path(__file__).parents[1] / "include" / "tna.p4").read_text()
+_BASE = (Path(__file__).parents[1] / "include" / "tofino1_base.p4").read_text()
 _INTRINSIC = frozenset(
     name
-    for declaration in re.findall(r"\b(?:header|struct) \w+_intrinsic_metadata_\w+ {[^}]*}", _TNA)
+    for declaration in re.findall(r"\b(?:header|struct) \w+_intrinsic_metadata_\w+ {[^}]*}", _BASE)
     for name in re.findall(r"(\w+)(?: {|;)", declaration)
 )
 
