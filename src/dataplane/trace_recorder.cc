@@ -15,7 +15,7 @@
 namespace turntable::dataplane {
 namespace {
 
-using Json = nlohmann::ordered_json;  // the order of fields is that of headers and keys
+using OrderedJson = nlohmann::ordered_json;  // the order of fields is that of headers and keys
 
 std::string hex(std::span<const std::uint8_t> bytes) {
   constexpr char kDigits[] = "0123456789abcdef";
@@ -35,8 +35,8 @@ uint128 bits_of(std::span<const std::uint8_t> bytes, std::size_t offset, std::si
 }
 
 // `fields` is "name:bits name:bits", as generated code says it.
-Json decode(std::string_view fields, std::span<const std::uint8_t> bytes) {
-  Json values = Json::object();
+OrderedJson decode(std::string_view fields, std::span<const std::uint8_t> bytes) {
+  OrderedJson values = OrderedJson::object();
   std::size_t offset = 0;
   while (!fields.empty()) {
     const std::string_view field = fields.substr(0, fields.find(' '));
@@ -51,7 +51,7 @@ Json decode(std::string_view fields, std::span<const std::uint8_t> bytes) {
   return values;
 }
 
-Json cell_of(const RegisterArray& cells, std::uint64_t index) {
+OrderedJson cell_of(const RegisterArray& cells, std::uint64_t index) {
   if (index >= cells.size()) return nullptr;
   const auto place = static_cast<std::uint32_t>(index);
   if (cells.fields() == 1) return cells.raw(place, 0);
@@ -80,24 +80,24 @@ const char* result_of(std::uint16_t error) {
 struct TraceRecorder::State {
   struct Extracted {
     const void* header;
-    Json fields;
+    OrderedJson fields;
   };
 
   std::unordered_map<std::string, TableSchema> tables;
   std::vector<LearnFilter> filters;
-  Json events = Json::array();
+  OrderedJson events = OrderedJson::array();
   std::vector<Extracted> extracted;
 
-  Json key(const TableSchema& schema, const std::uint64_t* words) const {
-    Json key = Json::object();
+  OrderedJson key(const TableSchema& schema, const std::uint64_t* words) const {
+    OrderedJson key = OrderedJson::object();
     for (const auto& [name, field] : schema.keys)
       key[name] = trace_value(name, field.width, unpack_field(words, field.offset, field.width));
     return key;
   }
 
   // What the entry matches, in the control plane's form.
-  Json entry(const TableSchema& schema, const Table& entries, std::uint32_t number) const {
-    Json entry = EntryCodec(schema, entries).key(number);
+  OrderedJson entry(const TableSchema& schema, const Table& entries, std::uint32_t number) const {
+    OrderedJson entry = EntryCodec(schema, entries).key(number);
     for (const auto& [name, field] : schema.keys) {
       if (!entry.at(name).is_object()) continue;
       for (auto& [part, value] : entry.at(name).items()) {
@@ -109,8 +109,8 @@ struct TraceRecorder::State {
   }
 
   // `words`: of an entry, behind those of its direct externs.
-  Json data(const ActionSchema& action, const std::uint64_t* words) const {
-    Json data = Json::object();
+  OrderedJson data(const ActionSchema& action, const std::uint64_t* words) const {
+    OrderedJson data = OrderedJson::object();
     for (const auto& [name, width, word] : action.data) {
       const uint128 high = width > 64 ? words[word + 1] : 0;
       data[name] = trace_value(name, width, high << 64 | words[word]);
@@ -132,7 +132,7 @@ TraceRecorder::~TraceRecorder() = default;
 
 void TraceRecorder::begin() {
   is_on_ = true;
-  state_->events = Json::array();
+  state_->events = OrderedJson::array();
   state_->extracted.clear();
 }
 
@@ -153,7 +153,7 @@ void TraceRecorder::parsed(const char* parser, std::uint16_t error) {
 
 void TraceRecorder::extracted(const char* name, const void* header, const char* fields,
                               std::span<const std::uint8_t> bytes) {
-  Json values = decode(fields, bytes);
+  OrderedJson values = decode(fields, bytes);
   state_->events.push_back({{"extract", name}, {"fields", values}});
   state_->extracted.push_back({header, std::move(values)});
 }
@@ -161,8 +161,8 @@ void TraceRecorder::extracted(const char* name, const void* header, const char* 
 // Fields that the pipeline has changed; all of a header that did not arrive.
 void TraceRecorder::emitted(const char* name, const void* header, const char* fields,
                             std::span<const std::uint8_t> bytes) {
-  const Json values = decode(fields, bytes);
-  Json event = {{"emit", name}};
+  const OrderedJson values = decode(fields, bytes);
+  OrderedJson event = {{"emit", name}};
   const State::Extracted* before = nullptr;
   for (const auto& extracted : state_->extracted) {
     if (extracted.header == header && extracted.fields.size() == values.size()) before = &extracted;
@@ -171,7 +171,7 @@ void TraceRecorder::emitted(const char* name, const void* header, const char* fi
     event["added"] = values;
   } else {
     for (const auto& [field, value] : values.items()) {
-      const Json& old = before->fields.at(field);
+      const OrderedJson& old = before->fields.at(field);
       if (old != value) event["changed"][field] = {{"before", old}, {"after", value}};
     }
   }
@@ -184,7 +184,7 @@ void TraceRecorder::applied(const char* table, const Table& entries, const std::
   if (!is_on_) return;
   const TableSchema& schema = state_->tables.at(table);
   const ActionSchema& action = state_->tables.at(actions).actions.at(acting.action());
-  Json event = {{"table", table}};
+  OrderedJson event = {{"table", table}};
   if (key != nullptr) event["key"] = state_->key(schema, key);
   event["hit"] = found.hit;
   if (found.hit && !schema.all_exact()) {
@@ -216,7 +216,7 @@ void TraceRecorder::drew(const char* random, std::uint64_t value) {
 void TraceRecorder::digest(std::uint32_t filter, std::span<const std::uint8_t> fields) {
   if (!is_on_) return;
   const LearnFilter& schema = state_->filters.at(filter);
-  Json values = Json::object();
+  OrderedJson values = OrderedJson::object();
   for (const auto& [name, width] : schema.fields) {
     const auto size = static_cast<std::size_t>((width + 7) / 8);
     values[name] = trace_value(name, width, bits_of(fields, 0, 8 * size));
@@ -237,7 +237,7 @@ void TraceRecorder::resubmit(const char* resubmit, std::span<const std::uint8_t>
 
 std::size_t TraceRecorder::reading(const char* name, const RegisterArray& cells,
                                    std::uint64_t index, const char* by) {
-  const Json before = cell_of(cells, index);
+  const OrderedJson before = cell_of(cells, index);
   state_->events.push_back({{"register", name}, {"index", index}, {"by", by}, {"before", before}});
   return state_->events.size() - 1;
 }

@@ -15,7 +15,7 @@
 namespace turntable::dataplane {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 using Words = std::vector<std::string>;
 
 constexpr std::size_t kColumns = 100;
@@ -40,7 +40,7 @@ std::string duration(std::int64_t ns) {
 }
 
 // UTC, as logs and tcpdump -ttt with TZ=UTC have it; without a time of day, the switch's clock.
-std::string arrival(const Json& trace) {
+std::string arrival(const OrderedJson& trace) {
   if (!trace.contains("realtime_ns")) return "at " + trace.at("time_ns").dump() + " ns";
   const auto ns = trace.at("realtime_ns").get<std::int64_t>();
   const std::time_t seconds = ns / 1'000'000'000;
@@ -53,7 +53,7 @@ std::string arrival(const Json& trace) {
 }
 
 // Without padding.
-Words fields_of(const Json& object) {
+Words fields_of(const OrderedJson& object) {
   Words words;
   for (const auto& [name, value] : object.items()) {
     if (!name.starts_with('_')) words.push_back(name + "=" + trace_value_text(name, value));
@@ -62,7 +62,7 @@ Words fields_of(const Json& object) {
 }
 
 // 10.0.0.0/8, 5..9, 0x10 &&& 0xf0.
-std::string matched(const std::string& name, const Json& value) {
+std::string matched(const std::string& name, const OrderedJson& value) {
   const auto part = [&](const char* which) { return trace_value_text(name, value.at(which)); };
   if (!value.is_object()) return trace_value_text(name, value);
   if (value.contains("prefix_len")) return part("value") + "/" + part("prefix_len");
@@ -110,12 +110,12 @@ class Step {
  public:
   explicit Step(Writer& writer) : writer_(writer) {}
 
-  void events(const Json& events) {
+  void events(const OrderedJson& events) {
     // The whole path first, then what was extracted on it.
-    const auto in_parser = [](const Json& event) { return event.contains("parser"); };
+    const auto in_parser = [](const OrderedJson& event) { return event.contains("parser"); };
     if (std::any_of(events.begin(), events.end(), in_parser)) parser(events);
     Words unchanged;  // headers emitted as they came, one after the other
-    for (const Json& event : events) {
+    for (const OrderedJson& event : events) {
       if (in_parser(event)) continue;
       if (event.contains("emit") && event.size() == 1) {
         unchanged.push_back(event.at("emit"));
@@ -128,10 +128,10 @@ class Step {
   }
 
  private:
-  void parser(const Json& events) {
+  void parser(const OrderedJson& events) {
     Words words;
     std::string top;
-    for (const Json& event : events) {
+    for (const OrderedJson& event : events) {
       if (!event.contains("parser")) continue;
       const std::string name = event.at("parser");
       if (words.empty()) words.push_back((top = name) + ":");
@@ -147,7 +147,7 @@ class Step {
     writer_.line("parser", words);
   }
 
-  void event(const Json& event) {
+  void event(const OrderedJson& event) {
     const auto& [kind, name] = *event.items().begin();
     const std::string subject = name.is_string() ? name.get<std::string>() : name.dump();
     if (kind == "extract") {
@@ -161,19 +161,20 @@ class Step {
     } else if (kind == "digest") {
       with_fields("digest", subject, event.at("fields"));
     } else {  // counter, meter, random, mirror, resubmit: a name and some numbers
-      Json rest = event;
+      OrderedJson rest = event;
       rest.erase(rest.begin());
       with_fields(kind, subject, rest);
     }
   }
 
-  void with_fields(const std::string& label, const std::string& subject, const Json& fields) {
+  void with_fields(const std::string& label, const std::string& subject,
+                   const OrderedJson& fields) {
     Words words = {subject};
     append(words, fields_of(fields));
     writer_.line(label, words);
   }
 
-  void table(const std::string& name, const Json& event) {
+  void table(const std::string& name, const OrderedJson& event) {
     Words words = {name};
     if (event.contains("key")) append(words, fields_of(event.at("key")));
     std::string result = event.at("hit") ? "hit" : "miss";
@@ -192,8 +193,8 @@ class Step {
     writer_.line("", action);
   }
 
-  void register_access(const std::string& name, const Json& event) {
-    const Json& before = event.at("before");
+  void register_access(const std::string& name, const OrderedJson& event) {
+    const OrderedJson& before = event.at("before");
     Words words = {name + "[" + event.at("index").dump() + "]"};
     if (before.is_null()) {
       words.push_back("(outside of the register)");
@@ -207,7 +208,7 @@ class Step {
     writer_.line("register", words);
   }
 
-  void emit(const std::string& name, const Json& event) {
+  void emit(const std::string& name, const OrderedJson& event) {
     Words words = {name};
     if (event.contains("added")) {
       words.emplace_back("(added)");
@@ -225,7 +226,7 @@ class Step {
   Writer& writer_;
 };
 
-std::string text_of(const Json& step) {
+std::string text_of(const OrderedJson& step) {
   const auto number = [&](const char* name) { return step.at(name).dump(); };
   const std::string kind = step.at("step");
   const std::string port = step.contains("port") ? "port " + number("port") : "";
@@ -249,14 +250,14 @@ std::string text_of(const Json& step) {
 
 }  // namespace
 
-std::string trace_text(const Json& trace) {
+std::string trace_text(const OrderedJson& trace) {
   Writer writer;
   writer.title("packet " + trace.at("packet").dump() + " · port " + trace.at("port").dump() +
                " · " + trace.at("bytes").dump() + " bytes · " + arrival(trace));
-  const Json& steps = trace.at("steps");
-  const bool has_copies = std::any_of(steps.begin(), steps.end(),
-                                      [](const Json& step) { return step.at("frame") != 1; });
-  for (const Json& step : steps) {
+  const OrderedJson& steps = trace.at("steps");
+  const bool has_copies = std::any_of(
+      steps.begin(), steps.end(), [](const OrderedJson& step) { return step.at("frame") != 1; });
+  for (const OrderedJson& step : steps) {
     const std::string frame = has_copies ? "frame " + step.at("frame").dump() + " " : "";
     writer.heading(frame + text_of(step));
     if (step.contains("events")) Step(writer).events(step.at("events"));
