@@ -46,8 +46,8 @@ class CrcTables {
                                                : static_cast<Word>(P.initial << (kBits - P.width));
   static constexpr int kStateBytes = sizeof(Word);
   static constexpr int kStep = 8;  // bytes of a step in a long run of them
-  static constexpr int kAtOnce =
-      16;  // most bytes of a step: 16 tables are half of a first-level cache
+  // Most bytes of a step: 16 tables are half of a first-level cache.
+  static constexpr int kAtOnce = 16;
 
   constexpr CrcTables() {
     for (unsigned byte = 0; byte < 256; ++byte) tables_[0][byte] = remainder_of(byte);
