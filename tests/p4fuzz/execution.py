@@ -24,7 +24,7 @@ _LONGEST_MESSAGE = 2000
 @dataclass(frozen=True)
 class Difference:
     """kind: `refused` by p4soft, `translator` or `compiler` failed, `runner` ended, `control`
-    command refused, `frames` or `cells` differ.
+    command refused, `frames`, `cells` or `digests` differ.
     """
 
     kind: str

@@ -425,7 +425,8 @@ class Table:
     profile: str = ""
 
     def reference(self, name: str) -> ActionReference:
-        return next(each for each in self.actions if each.action.name == name)
+        """KeyError: it has none of that name."""
+        return {each.action.name: each for each in self.actions}[name]
 
     def has_priorities(self) -> bool:
         return any(key.kind in ("ternary", "range") for key in self.keys)
