@@ -24,7 +24,7 @@ _LONGEST_MESSAGE = 2000
 @dataclass(frozen=True)
 class Difference:
     """kind: `refused` by p4soft, `translator` or `compiler` failed, `runner` ended, `control`
-    command refused, `frames` or `cells` differ.
+    command refused, `frames`, `cells` or `digests` differ.
     """
 
     kind: str
@@ -69,12 +69,9 @@ def difference(
 def _compared(
     program: tree.Program, frames: Sequence[Frame], target: MemoryTarget
 ) -> Difference | None:
-    for table in tables_of(program):
-        if table.entries and not table.is_constant:
-            updates = [_insert(table, entry) for entry in table.entries]
-            target.command("table_write", updates=updates)
-    if program.ingress.mirror is not None:
-        target.command("table_write", updates=[_session(program.ingress.mirror.session)])
+    updates = updates_for(program)
+    if updates:
+        target.command("table_write", updates=updates)
     model = ModelSwitch(program)
     for number, (port, frame) in enumerate(frames):
         expected = model.send(port, frame)
@@ -82,7 +79,11 @@ def _compared(
         if sorted(got) != sorted(expected):
             text = f"frame {number}, port {port}, {frame.hex()}\n"
             return Difference("frames", f"{text}expected {_text(expected)}\ngot      {_text(got)}")
-    return _compared_cells(model, target) or _compared_direct(model, target)
+    return (
+        _compared_cells(model, target)
+        or _compared_direct(model, target)
+        or _compared_digests(model, target)
+    )
 
 
 def _text(frames: list[Frame]) -> str:
@@ -119,6 +120,15 @@ def _compared_direct(model: ModelSwitch, target: MemoryTarget) -> Difference | N
     return None
 
 
+def _compared_digests(model: ModelSwitch, target: MemoryTarget) -> Difference | None:
+    if model.program.ingress.digest is None:
+        return None
+    got = [each["fields"] for each in target.command("digest_read")["digests"]]
+    if got == model.digests:
+        return None
+    return Difference("digests", f"expected {model.digests}\ngot      {got}")
+
+
 def _counts(cell: dict[str, int]) -> tuple[int, int]:
     return cell["$COUNTER_SPEC_PKTS"], cell["$COUNTER_SPEC_BYTES"]
 
@@ -136,6 +146,43 @@ def tables_of(program: tree.Program) -> list[tree.Table]:
     return [each for control in controls for each in control.locals if isinstance(each, tree.Table)]
 
 
+def updates_for(program: tree.Program) -> list[dict[str, Any]]:
+    """What the control plane writes before the first frame."""
+    updates = []
+    for table in tables_of(program):
+        if not table.is_constant:
+            updates += [update for each in table.entries for update in _inserts(table, each)]
+    for block in filter(None, (program.ingress, program.egress)):
+        updates += [_value(each, value) for each in block.value_sets for value in each.members]
+    if program.ingress.mirror is not None:
+        updates.append(_session(program.ingress.mirror.session))
+    for number, nodes in program.groups.items():
+        first = 10 * number
+        updates += [_node(first + index, node) for index, node in enumerate(nodes)]
+        updates.append(_group(number, [*range(first, first + len(nodes))]))
+    return updates
+
+
+def _value(value_set: tree.ValueSet, member: tree.Match) -> dict[str, Any]:
+    key = {"f1": {"value": _number(member.first), "mask": _number(member.second)}}
+    return {"op": "insert", "table": value_set.name, "key": key}
+
+
+def _node(number: int, node: tree.Node) -> dict[str, Any]:
+    return {
+        "op": "insert", "table": "$pre.node", "key": {"$MULTICAST_NODE_ID": number},
+        "data": {"$MULTICAST_RID": node.rid, "$DEV_PORT": node.ports},
+    }  # fmt: skip
+
+
+def _group(number: int, nodes: list[int]) -> dict[str, Any]:
+    data = {
+        "$MULTICAST_NODE_ID": nodes, "$MULTICAST_NODE_L1_XID_VALID": [False] * len(nodes),
+        "$MULTICAST_NODE_L1_XID": [0] * len(nodes),
+    }  # fmt: skip
+    return {"op": "insert", "table": "$pre.mgid", "key": {"$MGID": number}, "data": data}
+
+
 def _session(number: int) -> dict[str, Any]:
     """Of mirror copies, whole, to MIRROR_PORT."""
     data = {
@@ -145,16 +192,24 @@ def _session(number: int) -> dict[str, Any]:
     return {"op": "insert", "table": "$mirror.cfg", "key": {"$sid": number}, "data": data}
 
 
-def _insert(table: tree.Table, entry: tree.Entry) -> dict[str, Any]:
+def _inserts(table: tree.Table, entry: tree.Entry) -> list[dict[str, Any]]:
+    """With a profile the entry's action is a member of its own."""
     keys = {
         key.name: _match(key, match) for key, match in zip(table.keys, entry.matches, strict=True)
     }
     parameters = table.reference(entry.action).action.data()
     data = {p.name: _number(value) for p, value in zip(parameters, entry.data, strict=True)}
-    update = {
-        "op": "insert", "table": table.name, "key": keys, "action": entry.action, "data": data,
-    }  # fmt: skip
-    return update | ({"priority": entry.priority} if table.has_priorities() else {})
+    action = {"action": entry.action, "data": data}
+    update = {"op": "insert", "table": table.name, "key": keys}
+    if table.has_priorities():
+        update["priority"] = entry.priority
+    if not table.profile:
+        return [update | action]
+    member = {"$ACTION_MEMBER_ID": table.entries.index(entry)}
+    return [
+        {"op": "insert", "table": table.profile, "key": member} | action,
+        update | {"data": member},
+    ]
 
 
 def _match(key: tree.Key, match: tree.Match) -> Any:

@@ -19,15 +19,13 @@ def frames_for(program: tree.Program, seed: int, count: int) -> list[Frame]:
 class _FrameMaker:
     def __init__(self, block: tree.Block, chooser: random.Random) -> None:
         self.random = chooser
-        self.states = {state.name: state for state in block.states}
+        self.states = block.states
 
     def frame(self) -> bytes:
         """Along a random path of the parser."""
         self.bits: list[str] = []
         self.fields: dict[str, tuple[int, int]] = {}  # place: first bit, width
-        name = "start"
-        while name not in ("accept", "reject"):
-            name = self._state(self.states[name])
+        self._walk(self.states)
         text = "".join(self.bits)
         data = int("1" + text, 2).to_bytes(len(text) // 8 + 1, "big")[1:]
         data += self.random.randbytes(self.random.randrange(24))
@@ -35,9 +33,17 @@ class _FrameMaker:
             data = data[: self.random.randrange(1, len(data) + 1)]
         return data
 
+    def _walk(self, all_states: list[tree.State]) -> None:
+        states = {state.name: state for state in all_states}
+        name = "start"
+        while name not in ("accept", "reject"):
+            name = self._state(states[name])
+
     def _state(self, state: tree.State) -> str:
         for statement in state.body:
-            if isinstance(statement, tree.Advance):
+            if isinstance(statement, tree.Subparser):
+                self._walk(statement.states)
+            elif isinstance(statement, tree.Advance):
                 self._append(statement.bits)
             elif isinstance(statement, tree.Extract):
                 for each in statement.type.fields:
@@ -45,6 +51,9 @@ class _FrameMaker:
                     self.fields[place] = (len(self.bits), each.type.width)
                     self._append(each.type.width)
         case = self.random.choice(state.cases)
+        if case.value_set is not None and case.value_set.members:
+            member = self.random.choice(case.value_set.members)
+            self._set(state.subjects[0], member.first)
         pairs = zip(state.subjects, case.keys, strict=False)
         for subject, (kind, first, second) in pairs:
             if kind != "any":

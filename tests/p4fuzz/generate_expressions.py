@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass, field, replace
 
 from . import tree
-from .tree import BOOL, Bits, Bool, HeaderType, Type
+from .tree import BOOL, Bits, Bool, Enum, HeaderType, Type
 
 WIDTHS = [1, 2, 3, 4, 5, 7, 8, 8, 9, 12, 13, 16, 16, 20, 24, 31, 32, 32, 33, 47, 48, 63, 64, 65,
           100, 127, 128]  # fmt: skip
@@ -70,6 +70,7 @@ class ExpressionGenerator:
         self.random = chooser
         self.names = Names(chooser)
         self.constants: list[tree.Constant] = []
+        self.enums: list[Enum] = []
         self._values: dict[int, list[int]] = {}
 
     def chance(self, probability: float) -> bool:
@@ -90,11 +91,19 @@ class ExpressionGenerator:
         width = self.random.choice(WIDTHS)
         return Bits(width, width > 1 and self.chance(0.2))
 
+    def any_type(self) -> Type:
+        """Of a variable or parameter that is no header."""
+        if self.enums and self.chance(0.12):
+            return self.random.choice(self.enums)
+        return BOOL if self.chance(0.12) else self.some_type()
+
     # --- Leaves -------------------------------------------------------------------------------
 
     def literal(self, type_: Type) -> tree.Literal:
         if isinstance(type_, Bool):
             return tree.Literal(type_, self.chance(0.5))
+        if isinstance(type_, Enum) and self.chance(0.8):
+            return tree.Literal(type_, self.random.choice(type_.members)[1])
         return tree.Literal(type_, self.interesting(type_.width))
 
     def place(self, places: list[tree.Place], type_: Type) -> tree.Place | None:
@@ -108,8 +117,12 @@ class ExpressionGenerator:
         constants = [each for each in self.constants if each.type == type_]
         if constants and self.chance(0.3):
             return tree.Named(type_, self.random.choice(constants))
-        if isinstance(type_, Bool) or self.chance(0.2):
+        if not isinstance(type_, Bits) or self.chance(0.2):
             return self.literal(type_)
+        enums = [p for p in scope.readable if isinstance(p.type, Enum)]
+        if enums and self.chance(0.15):
+            enum = self.random.choice(enums)
+            return self.converted(tree.Cast(Bits(enum.type.width), enum), type_)
         others = [p for p in scope.readable if isinstance(p.type, Bits)]
         return self.converted(self.random.choice(others), type_) if others else self.literal(type_)
 
@@ -141,6 +154,8 @@ class ExpressionGenerator:
             return self.leaf(scope, type_)
         if isinstance(type_, Bool):
             return self._truth(scope, depth - 1)
+        if isinstance(type_, Enum):
+            return self._enum(scope, type_, depth - 1)
         kinds = {
             self._arithmetic: 5,
             self._unary: 1,
@@ -155,6 +170,14 @@ class ExpressionGenerator:
             kinds |= {self._slice: 1.5, self._concat: 1.5 * (type_.width > 1), self._hash: 0.4}
         kind = self.random.choices(list(kinds), list(kinds.values()))[0]
         return kind(scope, type_, depth - 1)
+
+    def _enum(self, scope: Scope, type_: Enum, depth: int) -> tree.Expression:
+        if self.chance(0.3):
+            return tree.Cast(type_, self.expression(scope, Bits(type_.width), depth))
+        if self.chance(0.3):
+            condition = self.expression(scope, BOOL, depth)
+            return tree.Conditional(type_, condition, *self._sized(scope, type_, depth))
+        return self.leaf(scope, type_)
 
     def _operands(self, scope: Scope, type_: Type, depth: int) -> list[tree.Expression]:
         """Two; beside one with a type a literal needs no width."""
@@ -208,7 +231,7 @@ class ExpressionGenerator:
         condition = self.expression(scope, BOOL, depth)
         return tree.Conditional(type_, condition, *self._sized(scope, type_, depth))
 
-    def _sized(self, scope: Scope, type_: Bits, depth: int) -> list[tree.Expression]:
+    def _sized(self, scope: Scope, type_: Type, depth: int) -> list[tree.Expression]:
         return [self.expression(scope, type_, depth) for _ in range(2)]
 
     def _hash(self, scope: Scope, type_: Bits, depth: int) -> tree.Expression:
@@ -268,7 +291,7 @@ class ExpressionGenerator:
         place = self.place(scope.writable, type_)
         if place is not None and self.chance(0.7):
             return place
-        if isinstance(type_, Bool) or type_.signed:
+        if not isinstance(type_, Bits) or type_.signed:
             return place
         wider = [
             each for each in scope.writable
@@ -287,9 +310,13 @@ class ExpressionGenerator:
 
     def _truth(self, scope: Scope, depth: int) -> tree.Expression:
         kind = self.random.choices(
-            ["compare", "logic", "not", "valid", "cast", "equal", "choice", "headers"],
-            [6, 3, 1, 1.5, 0.7, 0.5, 0.5, 0.5],
+            ["compare", "logic", "not", "valid", "cast", "equal", "choice", "headers", "enums"],
+            [6, 3, 1, 1.5, 0.7, 0.5, 0.5, 0.5, 0.7],
         )[0]
+        if kind == "enums" and self.enums:
+            type_ = self.random.choice(self.enums)
+            operands = [self.expression(scope, type_, depth) for _ in range(2)]
+            return tree.Binary(BOOL, self.random.choice(["==", "!="]), *operands)
         if kind == "choice":
             parts = [self.expression(scope, BOOL, depth) for _ in range(3)]
             return tree.Conditional(BOOL, *parts)

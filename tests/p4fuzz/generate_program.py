@@ -8,8 +8,8 @@ import random
 
 from . import tree
 from .generate_expressions import WIDTHS, Scope
-from .generate_tables import TableGenerator
-from .tree import BOOL, Bits
+from .generate_parser import ParserGenerator
+from .tree import BOOL, Bits, Enum
 
 _ALGORITHMS = ["CRC8", "CRC16", "CRC32", "CRC64", "IDENTITY", "XOR8", "XOR16", "XOR32"]
 _RANDOM_WIDTHS = {"IDENTITY": 64, "CRC64": 64, "CRC32": 32, "XOR32": 32, "CRC8": 8, "XOR8": 8}
@@ -21,21 +21,25 @@ def generate(seed: int) -> tree.Program:
     return ProgramGenerator(random.Random(seed)).program()
 
 
-class ProgramGenerator(TableGenerator):
+class ProgramGenerator(ParserGenerator):
     def program(self) -> tree.Program:
         self.constants = [self._constant() for _ in range(self.random.randrange(0, 4))]
+        self.enums = [self._enum_type() for _ in range(self.random.choice([0, 1, 1, 2]))]
         self.header_types = [self._header_type() for _ in range(self.random.randrange(1, 4))]
         self.functions: list[tree.Callable] = []
         for _ in range(self.random.randrange(0, 3)):
             self.functions.append(self.function(self.functions))
         egress = self.chance(0.4)
+        self.groups = self._groups() if self.chance(0.25) else {}
         ingress = self._block("ig", egress)
         return tree.Program(
+            self.enums,
             self.header_types,
             self.constants,
             self.functions,
             ingress,
             self._block("eg", egress) if egress else None,
+            self.groups,
             self.random.randrange(1 << 30),
         )
 
@@ -63,12 +67,31 @@ class ProgramGenerator(TableGenerator):
                    ">>": x >> y, "/": x // (y or 1), "%": x % (y or 1)}  # fmt: skip
         return f"({left} {operator} {right})", results[operator]
 
+    def _enum_type(self) -> Enum:
+        width = self.random.choice([4, 8, 8, 16])
+        values = dict.fromkeys(self.interesting(width) for _ in range(self.random.randrange(1, 6)))
+        members = tuple((self.names.new("E"), value) for value in values)
+        return Enum(self.names.new("e") + "_t", width, members)
+
+    def _groups(self) -> dict[int, list[tree.Node]]:
+        """Groups 1 and 2, so that a number of two bits may name none."""
+        return {
+            number: [
+                tree.Node(self.random.randrange(1, 1 << 16), self.random.sample(range(8), count))
+                for count in self.random.choices([1, 2, 3], k=self.random.randrange(1, 3))
+            ]
+            for number in (1, 2)
+        }
+
     def _header_type(self) -> tree.HeaderType:
         fields = []
         for _ in range(self.random.randrange(1, 6)):
             width = self.random.choice(WIDTHS)
             signed = width > 1 and self.chance(0.15)
-            fields.append(tree.Field(self.names.new("x"), Bits(width, signed)))
+            type_: Bits | Enum = Bits(width, signed)
+            if self.enums and self.chance(0.12):
+                type_ = self.random.choice(self.enums)
+            fields.append(tree.Field(self.names.new("x"), type_))
         header = tree.HeaderType(self.names.new("h") + "_h", fields)
         if header.width % 8:
             rest = tree.Field(self.names.new("x"), Bits(8 - header.width % 8))
@@ -89,7 +112,7 @@ class ProgramGenerator(TableGenerator):
             stacks.append(tree.Stack(name, type_, self.random.randrange(1, 4)))
         metadata = [tree.Variable(f"md.{self.names.new('m')}", type_) for type_ in _METADATA]
         metadata += [
-            tree.Variable(f"md.{self.names.new('m')}", self.some_type())
+            tree.Variable(f"md.{self.names.new('m')}", self.any_type())
             for _ in range(self.random.randrange(3))
         ]
         block = tree.Block(
@@ -97,7 +120,7 @@ class ProgramGenerator(TableGenerator):
             self._hashes(), self._counters(), self._registers(), [], [], [],
             reads_parser_error=gress == "ig" and self.chance(0.2),
         )  # fmt: skip
-        block.states = self._states(block)
+        block.states = self.states(block)
         if gress == "ig":
             self._copies(block)
         self._control(block, egress)
@@ -137,80 +160,6 @@ class ProgramGenerator(TableGenerator):
             *(tree.Place(variable.type, variable.name) for variable in block.metadata),
         ]
 
-    # --- Parser -------------------------------------------------------------------------------
-
-    def _states(self, block: tree.Block) -> list[tree.State]:
-        """Each leads only to later ones, and extracts what no other does."""
-        waiting: list[tree.Extract] = [tree.Extract(name, type_) for name, type_ in block.headers]
-        for stack in block.stacks:
-            waiting += [tree.Extract(stack.name, stack.type, stack) for _ in range(stack.size)]
-        first, rest = waiting[0], waiting[1:]
-        self.random.shuffle(rest)
-        names = ["start", *(self.names.new("st") for _ in rest)]
-        states = []
-        seen = [tree.Place(v.type, v.name) for v in block.metadata]
-        scope = Scope(seen, list(seen), kind="parser")
-        for number, extract in enumerate([first, *rest]):
-            body: list[tree.Statement] = []
-            if self.chance(0.15):
-                type_ = Bits(self.random.choice([8, 16, 32]))
-                target = next(place for place in scope.writable if place.type == type_)
-                body.append(tree.Assign(target, tree.Lookahead(type_)))
-            if self.chance(0.1):
-                body.append(tree.Advance(8 * self.random.randrange(1, 4)))
-            body.append(extract)
-            if extract.stack is None:
-                scope.readable += [
-                    tree.Place(each.type, f"{extract.header}.{each.name}")
-                    for each in extract.type.fields
-                ]
-            if self.chance(0.3):
-                target = self.random.choice(scope.writable)
-                body.append(tree.Assign(target, self.expression(scope, target.type, 1)))
-            state = tree.State(names[number], body, [], [])
-            self._transition(scope, state, [*names[number + 1 :], "accept"])
-            states.append(state)
-        return states
-
-    def _transition(self, scope: Scope, state: tree.State, following: list[str]) -> None:
-        nearest = following[0]
-        if self.chance(0.35):
-            state.cases = [tree.SelectCase([], nearest)]
-            return
-        places = [
-            place for place in scope.readable
-            if isinstance(place.type, Bits) and place.type.width <= 64 and not place.type.signed
-        ]  # fmt: skip
-        last: list[tree.Expression] = [
-            tree.Last(each.type, extract.stack, each.name)
-            for extract in state.body
-            if isinstance(extract, tree.Extract) and extract.stack is not None
-            for each in extract.type.fields
-            if each.type.width <= 64 and not each.type.signed
-        ] * 3
-        for _ in range(self.random.choice([1, 1, 2, 3])):
-            subject: tree.Expression = self.random.choice([*places, *last])
-            assert isinstance(subject.type, Bits)
-            if subject.type.width > 8 and self.chance(0.4):
-                subject = self.sliced(subject, 8)
-            state.subjects.append(subject)
-        for _ in range(self.random.randrange(1, 5)):
-            keys = [self._keyset(subject.type) for subject in state.subjects]
-            if any(kind != "any" for kind, _, _ in keys):
-                choice = self.random.choice([nearest, nearest, *following])
-                state.cases.append(tree.SelectCase(keys, choice))
-        if self.chance(0.85) or not state.cases:
-            last = self.random.choice([nearest, nearest, "accept", "reject"])
-            state.cases.append(tree.SelectCase([], last))
-
-    def _keyset(self, type_: tree.Type) -> tuple[str, int, int]:
-        assert isinstance(type_, Bits)
-        kind = self.random.choice(["value", "value", "mask", "range", "any"])
-        first, second = self.interesting(type_.width), self.interesting(type_.width)
-        if kind == "mask":
-            return kind, first & second, second
-        return kind, *(sorted([first, second]) if kind == "range" else (first, second))
-
     # --- Control ------------------------------------------------------------------------------
 
     def _control(self, block: tree.Block, egress: bool) -> None:
@@ -242,6 +191,7 @@ class ProgramGenerator(TableGenerator):
             return [
                 tree.Place(Bits(9), "eg_intr_md.egress_port"),
                 tree.Place(Bits(16), "eg_intr_md.pkt_length"),
+                tree.Place(Bits(16), "eg_intr_md.egress_rid"),
             ]
         places = [
             tree.Place(Bits(9), "ig_intr_md.ingress_port"),
@@ -295,6 +245,8 @@ class ProgramGenerator(TableGenerator):
             low = self.expression(scope, Bits(3), 1)
             number = tree.Concat(Bits(9), tree.Literal(Bits(6), 0), low)
             statements.append(tree.Assign(port, number))
+            if self.groups:
+                statements.append(self._to_group(scope))
             if not egress or self.chance(0.1):
                 bypass = tree.Place(Bits(1), "ig_tm_md.bypass_egress")
                 statements.append(tree.Assign(bypass, tree.Literal(Bits(1), 1, bare=True)))
@@ -309,10 +261,19 @@ class ProgramGenerator(TableGenerator):
         if block.resubmit is not None:
             place = tree.Place(Bits(3), "ig_dprsr_md.resubmit_type")
             special.append((place, block.resubmit.type_number))
+        if block.digest is not None:
+            place = tree.Place(Bits(3), "ig_dprsr_md.digest_type")
+            special.append((place, block.digest.type_number))
         for place, number in special:
             assigned = tree.Assign(place, tree.Literal(Bits(3), number))
             statements.append(tree.If(self.expression(scope, BOOL, 2), [assigned], []))
         return statements
+
+    def _to_group(self, scope: Scope) -> tree.Statement:
+        group = tree.Place(Bits(16), "ig_tm_md.mcast_grp_a")
+        low = self.expression(scope, Bits(2), 1)
+        number = tree.Concat(Bits(16), tree.Literal(Bits(14), 0), low)
+        return tree.If(self.expression(scope, BOOL, 2), [tree.Assign(group, number)], [])
 
     def _copies(self, block: tree.Block) -> None:
         if self.chance(0.2):
@@ -330,7 +291,17 @@ class ProgramGenerator(TableGenerator):
             number = self.random.randrange(1, 8)
             block.mirror = tree.Mirror(self.names.new("mi"), number, session, header, values)
         if self.chance(0.2):
+            block.digest = self._digest(block)
+        elif self.chance(0.25):
             block.resubmit = tree.Resubmit(self.names.new("re"), self.random.randrange(1, 8))
+
+    def _digest(self, block: tree.Block) -> tree.Digest:
+        """Of up to four fields: a message is 48 bytes at most."""
+        places = [p for p in self._places(block) if isinstance(p.type, Bits) and p.type.width <= 64]
+        values = self.random.sample(places, min(len(places), self.random.randrange(1, 5)))
+        fields = [self.names.new("l") for _ in values]
+        number = self.random.randrange(1, 8)
+        return tree.Digest(self.names.new("d"), number, self.names.new("l") + "_t", fields, values)
 
     # --- Deparser -----------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import tree
 from .generate_expressions import ExpressionGenerator, Scope
-from .tree import BOOL, Bits, HeaderType, Type
+from .tree import BOOL, Bits, Enum, HeaderType
 
 _DEPTH = 3
 
@@ -63,7 +63,7 @@ class StatementGenerator(ExpressionGenerator):
         return tree.Assign(target, self.expression(scope, target.type, 2), operator)
 
     def _declare(self, scope: Scope, nesting: int) -> tree.Statement:
-        type_: Type = BOOL if self.chance(0.15) else self.some_type()
+        type_ = self.any_type()
         value = self.expression(scope, type_, 2)
         name = self.names.new("v")
         place = tree.Place(type_, name)
@@ -75,7 +75,7 @@ class StatementGenerator(ExpressionGenerator):
 
     def _if(self, scope: Scope, nesting: int) -> tree.Statement:
         condition = self.expression(scope, BOOL, _DEPTH)
-        if scope.tables and self.chance(0.3):
+        if scope.tables and self.chance(0.5):
             condition = self._with_table(scope, condition)
         then = self.body(scope, self.random.randrange(1, 4), nesting - 1)
         otherwise = self.body(scope, self.random.randrange(1, 4) * self.chance(0.5), nesting - 1)
@@ -88,7 +88,7 @@ class StatementGenerator(ExpressionGenerator):
         applied: tree.Expression = tree.Applied(BOOL, table, self.random.choice(["hit", "miss"]))
         if self.chance(0.3):
             applied = tree.Unary(BOOL, "!", applied)
-        if self.chance(0.4):
+        if self.chance(0.25):
             return applied
         parts = [applied, condition]
         self.random.shuffle(parts)
@@ -102,8 +102,10 @@ class StatementGenerator(ExpressionGenerator):
         return tree.Exit()
 
     def _switch(self, scope: Scope, nesting: int) -> tree.Statement:
-        type_ = self._compared(scope)
-        values = list({self.interesting(type_.width) for _ in range(self.random.randrange(1, 5))})
+        type_: Bits | Enum = self._compared(scope)
+        if self.enums and self.chance(0.25):
+            type_ = self.random.choice(self.enums)
+        values = list({self.literal(type_).value for _ in range(self.random.randrange(1, 5))})
         cases = []
         while values:
             count = self.random.randrange(1, min(2, len(values)) + 1)
@@ -189,7 +191,7 @@ class StatementGenerator(ExpressionGenerator):
         """With directions first, then data of the control plane."""
         made = []
         for number in range(count + data):
-            type_: Type = BOOL if self.chance(0.1) else self.some_type()
+            type_ = self.any_type()
             direction = self.random.choice(["in", "out", "inout"]) if number < count else ""
             if direction and self.header_types and self.chance(0.25):
                 type_ = self.random.choice(self.header_types)

@@ -38,6 +38,8 @@ class TableGenerator(StatementGenerator):
             self.names.new("t"), keys, references, default.name, self._data(default), [],
             is_constant=self.chance(0.5), counter=counter,
         )  # fmt: skip
+        if keys and not table.is_constant and counter is None and self.chance(0.3):
+            table.profile = self.names.new("ap")
         if keys:
             table.entries = self._entries(table)
         return table, used

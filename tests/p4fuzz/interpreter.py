@@ -112,7 +112,7 @@ class Interpreter:
             case tree.Shift():
                 return arithmetic.shift(e.operator, e.type, self.value(e.operand), e.amount)
             case tree.Cast():
-                return arithmetic.cast(e.operand.type, e.type, self.value(e.operand))
+                return arithmetic.cast(_bits(e.operand.type), _bits(e.type), self.value(e.operand))
             case tree.Slice():
                 return self.value(e.operand) >> e.low & (1 << e.high - e.low + 1) - 1
             case tree.Concat():
@@ -306,6 +306,11 @@ class Interpreter:
 
 def _names(header: tree.HeaderType) -> list[str]:
     return ["$valid", *(each.name for each in header.fields)]
+
+
+def _bits(type_: tree.Type) -> tree.Type:
+    """What an enum is written in."""
+    return tree.Bits(type_.width) if isinstance(type_, tree.Enum) else type_
 
 
 def _nothing(type_: tree.Type) -> Any:

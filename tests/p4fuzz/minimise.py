@@ -29,10 +29,18 @@ def minimised(case: Case, is_at_fault: Callable[[Case], bool], attempts: int) ->
             attempts -= 1
             smaller = copy.deepcopy(case)
             change(smaller)
-            if is_at_fault(smaller):
+            if _holds(is_at_fault, smaller):
                 case, progress = smaller, True
                 break
     return case
+
+
+def _holds(is_at_fault: Callable[[Case], bool], case: Case) -> bool:
+    """No, if what is left is no program, which the printer or the interpreter saw."""
+    try:
+        return is_at_fault(case)
+    except (AttributeError, LookupError, ValueError):
+        return False
 
 
 Change = Callable[[Case], None]

@@ -30,7 +30,7 @@ class ExpressionPrinter:
         return self.random.random() < probability
 
     def type_(self, type_: tree.Type) -> str:
-        if isinstance(type_, tree.HeaderType):
+        if isinstance(type_, (tree.HeaderType, tree.Enum)):
             return type_.name
         if type_ in self.aliases and self.chance(0.4):
             return self.aliases[type_]
@@ -67,6 +67,14 @@ class ExpressionPrinter:
             return f"({self.type_(type_)}) (-{self.digits(magnitude)})", _PREFIX
         return f"-{type_.width}s{self.digits(magnitude)}", _PREFIX
 
+    def member(self, type_: tree.Enum, value: int) -> tuple[str, int]:
+        """Text and level of a value, which may have no name."""
+        names = [name for name, number in type_.members if number == value]
+        if names:
+            return f"{type_.name}.{names[0]}", _POSTFIX
+        digits, _ = self.number(tree.Bits(type_.width), value, bare=False)
+        return f"({type_.name}) {digits}", _PREFIX
+
     # --- Expressions --------------------------------------------------------------------------
 
     def text(self, expression: tree.Expression, around: int = 0) -> str:
@@ -78,6 +86,8 @@ class ExpressionPrinter:
         match e:
             case tree.Literal(type=tree.Bool()):
                 return ("true" if e.value else "false"), _POSTFIX
+            case tree.Literal(type=tree.Enum() as enum):
+                return self.member(enum, e.value)
             case tree.Literal():
                 return self.number(e.type, e.value, e.bare)
             case tree.Named():

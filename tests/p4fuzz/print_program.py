@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 
 from . import tree
-from .print_expressions import ExpressionPrinter
+from .print_statements import StatementPrinter
 
 
 def source_of(program: tree.Program) -> str:
@@ -16,204 +16,13 @@ def full_name(block: tree.Block) -> str:
     return "Ingress" if block.gress == "ig" else "Egress"
 
 
-class Printer(ExpressionPrinter):
-    # --- Statements ---------------------------------------------------------------------------
-
-    def body(self, statements: list[tree.Statement], indent: str) -> str:
-        return "".join(f"{indent}{self.statement(each, indent)}\n" for each in statements)
-
-    def braces(self, statements: list[tree.Statement], indent: str) -> str:
-        return "{\n" + self.body(statements, indent + "    ") + indent + "}"
-
-    def statement(self, s: tree.Statement, indent: str) -> str:  # noqa: PLR0912
-        match s:
-            case tree.Assign():
-                return f"{self.target(s.target)} {s.operator}= {self.text(s.value)};"
-            case tree.Declare():
-                return f"{self.type_(s.value.type)} {s.name} = {self.text(s.value)};"
-            case tree.If():
-                return self._if(s, indent)
-            case tree.Switch():
-                return self._switch(self.text(s.subject), s.subject.type, s.cases, indent)
-            case tree.SwitchAction():
-                return self._switch(f"{s.table.name}.apply().action_run", None, s.cases, indent)
-            case tree.Apply():
-                return f"{s.table.name}.apply();"
-            case tree.Call():
-                return self._call(s)
-            case tree.SetValid():
-                return f"{s.header}.set{'Valid' if s.valid else 'Invalid'}();"
-            case tree.CopyHeader():
-                return f"{s.header} = {s.source};"
-            case tree.FillHeader():
-                return f"{s.header} = {{{self._fields(s)}}};"
-            case tree.MoveStack():
-                return f"{s.stack.name}.{s.method}({s.count});"
-            case tree.Count():
-                return f"{s.counter.name}.count({self.text(s.index)});"
-            case tree.CountDirect():
-                return f"{s.counter.name}.count();"
-            case tree.Exit():
-                return "exit;"
-            case tree.Return():
-                return "return;" if s.value is None else f"return {self.text(s.value)};"
-            case tree.Extract():
-                return f"pkt.extract({s.stack.name + '.next' if s.stack else s.header});"
-            case tree.Advance():
-                return f"pkt.advance({s.bits});"
-        raise TypeError(f"the printer does not know {type(s).__name__}")
-
-    def target(self, target: tree.Expression) -> str:
-        if isinstance(target, tree.Slice):
-            return f"{self.target(target.operand)}[{target.high}:{target.low}]"
-        assert isinstance(target, tree.Place)
-        return target.name
-
-    def _if(self, s: tree.If, indent: str) -> str:
-        then = s.then
-        bare = len(then) == 1 and isinstance(then[0], (tree.Assign, tree.Exit)) and self.chance(0.3)
-        text = f"if ({self.text(s.condition)}) "
-        text += self.statement(then[0], indent) if bare else self.braces(then, indent)
-        if s.otherwise:
-            chained = len(s.otherwise) == 1 and isinstance(s.otherwise[0], tree.If)
-            text += " else "
-            text += (
-                self.statement(s.otherwise[0], indent)
-                if chained and self.chance(0.8)
-                else self.braces(s.otherwise, indent)
-            )
-        return text
-
-    def _switch(
-        self, subject: str, type_: tree.Type | None, cases: list[tree.Case], indent: str
-    ) -> str:
-        def label(value: int | str) -> str:
-            if type_ is None:
-                return str(value)
-            assert isinstance(type_, tree.Bits) and isinstance(value, int)
-            return self.number(type_, value, bare=self.chance(0.5))[0]
-
-        text = f"switch ({subject}) {{\n"
-        for case in cases:
-            labels = [label(value) for value in case.labels] or ["default"]
-            text += "".join(f"{indent}    {each}:\n" for each in labels[:-1])
-            text += f"{indent}    {labels[-1]}: {self.braces(case.body, indent + '    ')}\n"
-        return text + indent + "}"
-
-    def _call(self, s: tree.Call) -> str:
-        given = self.arguments(s.callee, s.arguments)
-        if s.callee.kind != "control":
-            return f"{s.callee.name}({given});"
-        return f"{s.callee.instance}.apply({', '.join(filter(None, ['hdr, md', given]))});"
-
-    def _fields(self, s: tree.FillHeader) -> str:
-        values = [self.text(value) for value in s.values]
-        if s.by_name:
-            pairs = zip(s.fields, values, strict=True)
-            return ", ".join(f"{field.name} = {value}" for field, value in pairs)
-        return ", ".join(values)
-
-    # --- Declarations -------------------------------------------------------------------------
-
-    def parameters(self, callee: tree.Callable) -> str:
-        return ", ".join(
-            f"{parameter.direction} {self.type_(parameter.type)} {parameter.name}".strip()
-            for parameter in callee.parameters
-        )
-
-    def callable(self, callee: tree.Callable, indent: str) -> str:
-        head = "action" if callee.kind == "action" else "void"
-        if callee.returns is not None:
-            head = self.type_(callee.returns)
-        body = self.braces(callee.body, indent)
-        return f"{indent}{head} {callee.name}({self.parameters(callee)}) {body}\n"
-
-    def _nested(self, callee: tree.Callable, gress: str) -> str:
-        more = ", ".join(
-            filter(None, [f"inout {gress}_headers_t hdr, inout {gress}_metadata_t md",
-                          self.parameters(callee)])
-        )  # fmt: skip
-        return (
-            f"control {callee.name}({more}) {{\n{self._locals(callee)}"
-            f"    apply {self.braces(callee.body, '    ')}\n}}\n"
-        )
-
-    def _locals(self, callee: tree.Callable) -> str:
-        counters = "".join(
-            f"    DirectCounter<bit<32>>(CounterType_t.PACKETS_AND_BYTES) {each.counter.name};\n"
-            for each in callee.locals
-            if isinstance(each, tree.Table) and each.counter is not None
-        )
-        return counters + "".join(self._local(each) for each in callee.locals)
-
-    def _local(self, local: tree.Declare | tree.Callable | tree.Table) -> str:
-        if isinstance(local, tree.Table):
-            return self._table(local)
-        if isinstance(local, tree.Declare):
-            return f"    {self.statement(local, '    ')}\n"
-        return self.callable(local, "    ")
-
-    def _table(self, table: tree.Table) -> str:
-        parts = []
-        if table.keys:
-            keys = "".join(
-                f'            {self.text(key.expression)}: {key.kind} @name("{key.name}");\n'
-                for key in table.keys
-            )
-            parts.append(f"        key = {{\n{keys}        }}\n")
-        actions = "".join(
-            f"            {each.action.name}"
-            + (f"({self.list_(each.directed)})" if each.directed else "")
-            + ";\n"
-            for each in table.actions
-        )
-        parts.append(f"        actions = {{\n{actions}        }}\n")
-        default = self._entry_action(table, table.default, table.default_data)
-        parts.append(f"        default_action = {default};\n")
-        if table.keys:
-            parts.append("        size = 64;\n")
-        if table.counter is not None:
-            parts.append(f"        counters = {table.counter.name};\n")
-        if table.entries and table.is_constant:
-            entries = "".join(f"            {self._entry(table, each)}\n" for each in table.entries)
-            parts.append(f"        const entries = {{\n{entries}        }}\n")
-        return f"    table {table.name} {{\n{''.join(parts)}    }}\n"
-
-    def _entry_action(self, table: tree.Table, name: str, data: list[int]) -> str:
-        parameters = table.reference(name).action.data()
-        pairs = zip(parameters, data, strict=True)
-        return f"{name}({', '.join(self.constant(p.type, value) for p, value in pairs)})"
-
-    def constant(self, type_: tree.Type, value: int) -> str:
-        return self.text(tree.Literal(type_, value, bare=self.chance(0.5)))
-
-    def _entry(self, table: tree.Table, entry: tree.Entry) -> str:
-        pairs = zip(table.keys, entry.matches, strict=True)
-        keys = [self._match(key, match) for key, match in pairs]
-        text = keys[0] if len(keys) == 1 and self.chance(0.5) else f"({', '.join(keys)})"
-        return f"{text}: {self._entry_action(table, entry.action, entry.data)};"
-
-    def _match(self, key: tree.Key, match: tree.Match) -> str:
-        type_ = key.expression.type
-        first = self.constant(type_, match.first)
-        if key.kind == "exact":
-            return first
-        assert isinstance(type_, tree.Bits)
-        full = (1 << type_.width) - 1
-        if key.kind == "range":
-            return f"{first} .. {self.constant(type_, match.second)}"
-        mask = match.second
-        if key.kind == "lpm":
-            mask = full ^ (full >> match.second)
-        if mask == 0 and self.chance(0.5):
-            return "_"
-        return first if mask == full and self.chance(0.5) else f"{first} &&& {self.digits(mask)}"
-
+class Printer(StatementPrinter):
     # --- Blocks -------------------------------------------------------------------------------
 
-    def _parser_state(self, block: tree.Block, state: tree.State) -> str:
+    def _parser_state(self, state: tree.State, block: tree.Block | None = None) -> str:
+        """block: whose parser the state is of; none for a subparser's."""
         lines = ""
-        if state.name == "start":
+        if state.name == "start" and block is not None:
             lines += f"        pkt.extract({block.gress}_intr_md);\n"
             lines += "        pkt.advance(PORT_METADATA_SIZE);\n" * (block.gress == "ig")
         lines += self.body(state.body, "        ")
@@ -226,7 +35,16 @@ class Printer(ExpressionPrinter):
             lines += "        }\n"
         return f"    state {state.name} {{\n{lines}    }}\n"
 
+    def _subparser(self, parser: tree.Subparser, gress: str) -> str:
+        states = "".join(self._parser_state(state) for state in parser.states)
+        return (
+            f"parser {parser.name}(packet_in pkt, inout {gress}_headers_t hdr,\n"
+            f"        inout {gress}_metadata_t md) {{\n{states}}}\n"
+        )
+
     def _keyset(self, state: tree.State, case: tree.SelectCase) -> str:
+        if case.value_set is not None:
+            return case.value_set.name
         if not case.keys:
             return "default"
         pairs = zip(state.subjects, case.keys, strict=True)
@@ -245,7 +63,10 @@ class Printer(ExpressionPrinter):
         g, name = block.gress, full_name(block)
         types = f"{g}_headers_t hdr", f"{g}_metadata_t md"
         long = name.lower()
-        states = "".join(self._parser_state(block, state) for state in block.states)
+        statements = [each for state in block.states for each in state.body]
+        subparsers = [each for each in statements if isinstance(each, tree.Subparser)]
+        states = "".join(self._parser_local(each) for each in (*block.value_sets, *subparsers))
+        states += "".join(self._parser_state(state, block) for state in block.states)
         control = block.control
         if g == "ig":
             intrinsic = [
@@ -265,6 +86,7 @@ class Printer(ExpressionPrinter):
         return (
             self._structs(block)
             + nested
+            + "".join(self._subparser(each, g) for each in subparsers)
             + f"parser {name}Parser(packet_in pkt, out {types[0]}, out {types[1]},\n"
             f"        out {long}_intrinsic_metadata_t {g}_intr_md) {{\n{states}}}\n"
             f"control {name}(inout {types[0]}, inout {types[1]},\n        "
@@ -276,20 +98,24 @@ class Printer(ExpressionPrinter):
             f"{self._deparser(block)}}}\n"
         )
 
-    def _structs(self, block: tree.Block) -> str:
-        def struct(name: str, lines: Iterator[str]) -> str:
-            return f"struct {block.gress}_{name}_t {{\n{''.join(lines)}}}\n"
+    def _parser_local(self, local: tree.ValueSet | tree.Subparser) -> str:
+        if isinstance(local, tree.ValueSet):
+            return f"    value_set<{self.type_(local.type)}>(16) {local.name};\n"
+        return f"    {local.name}() {local.instance};\n"
 
+    def _structs(self, block: tree.Block) -> str:
         places = [
-            *((place, header.name) for place, header in block.headers),
-            *((stack.name, f"{stack.type.name}[{stack.size}]") for stack in block.stacks),
+            *((header.name, place) for place, header in block.headers),
+            *((f"{stack.type.name}[{stack.size}]", stack.name) for stack in block.stacks),
         ]
-        return struct(
-            "headers", (f"    {type_} {place.removeprefix('hdr.')};\n" for place, type_ in places)
-        ) + struct(
-            "metadata",
-            (f"    {self.type_(v.type)} {v.name.removeprefix('md.')};\n" for v in block.metadata),
-        )
+        metadata = [(self.type_(each.type), each.name) for each in block.metadata]
+        text = _struct(f"{block.gress}_headers_t", places)
+        text += _struct(f"{block.gress}_metadata_t", metadata)
+        if block.digest is not None:
+            fields = zip(block.digest.fields, block.digest.values, strict=True)
+            message = [(self.type_(value.type), name) for name, value in fields]
+            text += _struct(block.digest.struct, message)
+        return text
 
     def _externs(self, block: tree.Block) -> str:
         text = "".join(
@@ -330,6 +156,12 @@ class Printer(ExpressionPrinter):
             text += f"    Resubmit() {block.resubmit.name};\n"
             lines += f"        if (ig_dprsr_md.resubmit_type == {block.resubmit.type_number}) {{\n"
             lines += f"            {block.resubmit.name}.emit();\n        }}\n"
+        if block.digest is not None:
+            digest = block.digest
+            text += f"    Digest<{digest.struct}>() {digest.name};\n"
+            lines += f"        if (ig_dprsr_md.digest_type == {digest.type_number}) {{\n"
+            lines += f"            {digest.name}.pack({{{self.list_(digest.values)}}});\n"
+            lines += "        }\n"
         lines += "".join(
             f"        {each.target} = {each.name}.update({{{self.list_(each.data)}}}"
             f"{', true' if each.zeros_as_ones else ''});\n"
@@ -348,6 +180,9 @@ class Printer(ExpressionPrinter):
             alias = f"alias{width}_t"
             text += f"typedef {self.type_(type_)} {alias};\n"
             self.aliases[type_] = alias
+        for enum in program.enums:
+            members = ", ".join(f"{name} = {self.digits(value)}" for name, value in enum.members)
+            text += f"enum bit<{enum.width}> {enum.name} {{ {members} }}\n"
         for constant in program.constants:
             text += f"const {self.type_(constant.type)} {constant.name} = {constant.text};\n"
         for header in program.header_types:
@@ -359,6 +194,12 @@ class Printer(ExpressionPrinter):
         stages = ("Parser", "", "Deparser")
         blocks = ", ".join(f"{name}{stage}()" for name in ("Ingress", "Egress") for stage in stages)
         return text + f"Pipeline({blocks}) pipe;\nSwitch(pipe) main;\n"
+
+
+def _struct(name: str, members: Iterable[tuple[str, str]]) -> str:
+    """members: types and places."""
+    lines = "".join(f"    {type_} {place.rpartition('.')[2]};\n" for type_, place in members)
+    return f"struct {name} {{\n{lines}}}\n"
 
 
 NO_EGRESS = """\

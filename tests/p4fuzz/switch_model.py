@@ -10,7 +10,8 @@ from .interpreter import Exited, Interpreter, State
 Frame = tuple[int, bytes]  # port, bytes
 NO_PORT = 511
 MIRROR_PORT = 9  # of every mirror session
-_FOR_DEPARSER = [f"ig_dprsr_md.{name}" for name in ("drop_ctl", "mirror_type", "resubmit_type")]
+_TYPES = ("drop_ctl", "mirror_type", "resubmit_type", "digest_type")
+_FOR_DEPARSER = [f"ig_dprsr_md.{name}" for name in _TYPES]
 _NO_MATCH, _PARTIAL_HEADER = 1, 2  # bits of parser_err, tna.p4
 
 
@@ -18,6 +19,7 @@ class ModelSwitch:
     def __init__(self, program: tree.Program) -> None:
         self.program = program
         self.state = State.of(program)
+        self.digests: list[dict[str, int]] = []  # fields of each, in order
 
     def send(self, port: int, frame: bytes) -> list[Frame]:
         """Mirror copies come before the frame."""
@@ -28,12 +30,22 @@ class ModelSwitch:
         if passed is None:
             return left
         cells = passed.machine.cells
-        to = cells["ig_tm_md.ucast_egress_port"]
-        if cells["ig_dprsr_md.drop_ctl"] & 1 or to == NO_PORT:
+        if cells["ig_dprsr_md.drop_ctl"] & 1:
             return left
-        if cells["ig_tm_md.bypass_egress"]:
-            return [*left, (to, passed.deparse())]
-        return [*left, *self._egress(to, passed.deparse())]
+        deparsed = passed.deparse()
+        for to, rid in self._destinations(cells):
+            if cells["ig_tm_md.bypass_egress"]:
+                left.append((to, deparsed))
+            else:
+                left += self._egress(to, deparsed, rid)
+        return left
+
+    def _destinations(self, cells: dict[str, int]) -> list[tuple[int, int]]:
+        """Ports with replication ids: of the multicast group's copies, and of the frame itself."""
+        nodes = self.program.groups.get(cells["ig_tm_md.mcast_grp_a"], [])
+        copies = [(port, node.rid) for node in nodes for port in node.ports]
+        to = cells["ig_tm_md.ucast_egress_port"]
+        return copies if to == NO_PORT else [*copies, (to, 0)]
 
     def _ingress(
         self, port: int, frame: bytes, left: list[Frame], *, resubmitted: bool = False
@@ -49,14 +61,16 @@ class ModelSwitch:
         cells["ig_intr_md.ingress_port"] = port
         cells["ig_prsr_md.parser_err"] = error
         cells |= {"ig_tm_md.ucast_egress_port": NO_PORT, "ig_tm_md.bypass_egress": 0}
+        cells["ig_tm_md.mcast_grp_a"] = 0
         cells |= dict.fromkeys(_FOR_DEPARSER, 0)
         passed.control()
+        self.digests += passed.digests()
         header = passed.mirror_header()
         if header is not None:
             left += self._egress(MIRROR_PORT, header + frame)
         return passed
 
-    def _egress(self, port: int, frame: bytes) -> list[Frame]:
+    def _egress(self, port: int, frame: bytes, rid: int = 0) -> list[Frame]:
         egress = self.program.egress
         if egress is None:
             return [(port, frame)]
@@ -64,6 +78,7 @@ class ModelSwitch:
         error = passed.parse()
         cells = passed.machine.cells
         cells["eg_intr_md.egress_port"] = port
+        cells["eg_intr_md.egress_rid"] = rid
         cells["eg_intr_md.pkt_length"] = len(frame) + 4  # with the check sequence
         cells["eg_prsr_md.parser_err"] = error
         cells["eg_dprsr_md.drop_ctl"] = 0
@@ -84,20 +99,26 @@ class _Pass:
 
     def parse(self) -> int:
         """Bits of parser_err."""
-        states = {state.name: state for state in self.block.states}
-        name = "start"
-        while name not in ("accept", "reject"):
-            state = states[name]
-            try:
-                for statement in state.body:
-                    self._parser_statement(statement, self.machine.filled)
-                following = self._next(state)
-            except _EndOfPacketError:
-                return _PARTIAL_HEADER
-            if following is None:
-                return _NO_MATCH
-            name = following
+        try:
+            self._run_states(self.block.states)
+        except _EndOfPacketError:
+            return _PARTIAL_HEADER
+        except _NoMatchError:
+            return _NO_MATCH
+        except _RejectedError:
+            pass
         return 0
+
+    def _run_states(self, all_states: list[tree.State]) -> None:
+        """Until one accepts; a subparser that does not ends the whole parser."""
+        states = {state.name: state for state in all_states}
+        name = "start"
+        while name != "accept":
+            if name == "reject":
+                raise _RejectedError
+            for statement in states[name].body:
+                self._parser_statement(statement, self.machine.filled)
+            name = self._next(states[name])
 
     def _parser_statement(self, statement: tree.Statement, filled: dict[str, int]) -> None:
         match statement:
@@ -109,6 +130,8 @@ class _Pass:
                     filled[statement.stack.name] += 1
                 self.rest = self.rest[statement.type.width // 8 :]
                 self.machine.set_header_bits(place, statement.type, bits)
+            case tree.Subparser():
+                self._run_states(statement.states)
             case tree.Advance():
                 self._look(statement.bits)
                 self.rest = self.rest[statement.bits // 8 :]
@@ -123,15 +146,20 @@ class _Pass:
             raise _EndOfPacketError
         return int.from_bytes(self.rest[: bits // 8], "big")
 
-    def _next(self, state: tree.State) -> str | None:
+    def _next(self, state: tree.State) -> str:
         if not state.subjects:
             return state.cases[0].state
         values = [self.machine.value(subject) for subject in state.subjects]
         for case in state.cases:
+            if case.value_set is not None:
+                members = case.value_set.members
+                if any((values[0] ^ each.first) & each.second == 0 for each in members):
+                    return case.state
+                continue
             pairs = zip(case.keys, values, strict=False)
             if all(_is_in(key, value) for key, value in pairs):
                 return case.state
-        return None
+        raise _NoMatchError
 
     # --- Control and deparser -----------------------------------------------------------------
 
@@ -153,6 +181,14 @@ class _Pass:
             return None
         value, bits = self.machine.concatenated(list(mirror.values))
         return value.to_bytes(bits // 8, "big")
+
+    def digests(self) -> list[dict[str, int]]:
+        """One or none."""
+        digest, cells = self.block.digest, self.machine.cells
+        if digest is None or cells["ig_dprsr_md.digest_type"] != digest.type_number:
+            return []
+        values = [int(self.machine.value(value)) for value in digest.values]
+        return [dict(zip(digest.fields, values, strict=True))]
 
     def deparse(self) -> bytes:
         for checksum in self.block.checksums:
@@ -176,6 +212,14 @@ class _Pass:
         header = place.name.rpartition(".")[0]
         valid = self.machine.cells.get(f"{header}.$valid", True)
         return place if valid else tree.Literal(place.type, 0)
+
+
+class _NoMatchError(Exception):
+    """No case of a select is for the packet."""
+
+
+class _RejectedError(Exception):
+    """A state led to `reject`."""
 
 
 class _EndOfPacketError(Exception):

@@ -8,6 +8,7 @@ the name of a variable or parameter. `PLACE.$valid` is a header's validity.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,16 @@ class Bits:
 @dataclass(frozen=True)
 class Bool:
     pass
+
+
+@dataclass(frozen=True)
+class Enum:
+    """A serializable enum: its fields may have values that are no members."""
+
+    name: str
+    width: int
+    members: tuple[tuple[str, int], ...]
+    signed: ClassVar[bool] = False
 
 
 @dataclass
@@ -38,10 +49,10 @@ class HeaderType:
 @dataclass
 class Field:
     name: str
-    type: Bits
+    type: Bits | Enum
 
 
-Type = Bits | Bool | HeaderType
+Type = Bits | Bool | Enum | HeaderType
 BOOL = Bool()
 
 
@@ -399,7 +410,9 @@ class ActionReference:
 
 @dataclass
 class Table:
-    """entries: in the program if is_constant, else put in by the control plane."""
+    """entries: in the program if is_constant, else put in by the control plane; with a profile
+    each names a member, which has the action.
+    """
 
     name: str
     keys: list[Key]
@@ -409,9 +422,11 @@ class Table:
     entries: list[Entry]
     is_constant: bool
     counter: DirectCounter | None = None
+    profile: str = ""
 
     def reference(self, name: str) -> ActionReference:
-        return next(each for each in self.actions if each.action.name == name)
+        """KeyError: it has none of that name."""
+        return {each.action.name: each for each in self.actions}[name]
 
     def has_priorities(self) -> bool:
         return any(key.kind in ("ternary", "range") for key in self.keys)
@@ -435,11 +450,21 @@ class Advance(Statement):
 
 
 @dataclass
+class ValueSet:
+    """members: values and masks, put in by the control plane."""
+
+    name: str
+    type: Bits
+    members: list[Match]
+
+
+@dataclass
 class SelectCase:
-    """kinds of keys: value, mask, range, any."""
+    """kinds of keys: value, mask, range, any; or a value set, of the only subject."""
 
     keys: list[tuple[str, int, int]]
     state: str
+    value_set: ValueSet | None = None
 
 
 @dataclass
@@ -450,6 +475,15 @@ class State:
     body: list[Statement]
     subjects: list[Expression]
     cases: list[SelectCase]
+
+
+@dataclass
+class Subparser(Statement):
+    """Called once, where it stands."""
+
+    name: str
+    instance: str
+    states: list[State]
 
 
 @dataclass
@@ -478,6 +512,25 @@ class Resubmit:
 
 
 @dataclass
+class Digest:
+    """Of ingress: a message to the control plane, when digest_type says so."""
+
+    name: str
+    type_number: int
+    struct: str
+    fields: list[str]
+    values: list[Place]
+
+
+@dataclass
+class Node:
+    """Of a multicast group: a copy to each port, all with its replication id."""
+
+    rid: int
+    ports: list[int]
+
+
+@dataclass
 class Block:
     """Parser, control and deparser of ingress or egress."""
 
@@ -497,6 +550,8 @@ class Block:
     reads_parser_error: bool
     mirror: Mirror | None = None
     resubmit: Resubmit | None = None
+    digest: Digest | None = None
+    value_sets: list[ValueSet] = field(default_factory=list)
 
     def header_places(self) -> list[tuple[str, HeaderType]]:
         """Elements of stacks, too."""
@@ -508,9 +563,13 @@ class Block:
 
 @dataclass
 class Program:
+    """groups: of multicast, by number."""
+
+    enums: list[Enum]
     header_types: list[HeaderType]
     constants: list[Constant]
     functions: list[Callable]
     ingress: Block
     egress: Block | None
+    groups: dict[int, list[Node]]
     layout: int  # seed of the printer
