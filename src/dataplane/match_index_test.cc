@@ -141,5 +141,62 @@ TEST(TernaryMatchIndex, PriorityThenOrderOfInsertion) {
   EXPECT_EQ(index.find(broad), kNoEntry);
 }
 
+// Two ranges, of which the second lies in both words, beside a ternary field.
+TEST(TernaryMatchIndex, SameAsLookingAtEveryEntry) {
+  struct Entry {
+    std::uint64_t value, mask, low[2], high[2];
+    std::uint32_t priority, number;
+    Match match;
+  };
+  TernaryMatchIndex<2> index({{MatchKind::kTernary, 0, 4},
+                              {MatchKind::kRange, 4, 3},
+                              {MatchKind::kTernary, 7, 55},
+                              {MatchKind::kRange, 62, 4}});
+  const auto words = [](std::uint64_t ternary, std::uint64_t first, std::uint64_t second) {
+    return KeyWords<2>{ternary | first << 4 | second << 62, second >> 2};
+  };
+  std::mt19937 random(7);
+  std::vector<Entry> entries;
+  for (std::uint32_t step = 1; step <= 300; ++step) {
+    if (entries.size() < 12 || random() % 2 == 0) {
+      Entry entry{.value = 0,
+                  .mask = random() % 16,
+                  .low = {},
+                  .high = {},
+                  .priority = static_cast<std::uint32_t>(random() % 5),
+                  .number = step,
+                  .match = {}};
+      entry.value = random() & entry.mask;
+      for (int i = 0; i < 2; ++i) {
+        const std::uint64_t bounds[] = {random() % (i == 0 ? 8 : 16), random() % (i == 0 ? 8 : 16)};
+        entry.low[i] = std::min(bounds[0], bounds[1]);
+        entry.high[i] = std::max(bounds[0], bounds[1]);
+      }
+      const KeyWords<2> first = words(entry.value, entry.low[0], entry.low[1]);
+      const KeyWords<2> second = words(entry.mask, entry.high[0], entry.high[1]);
+      entry.match = {{first.begin(), first.end()}, {second.begin(), second.end()}, entry.priority};
+      if (index.find(entry.match) != kNoEntry) continue;
+      index.insert(entry.match, entry.number);
+      entries.push_back(entry);
+    } else {
+      const auto victim = entries.begin() + static_cast<std::ptrdiff_t>(random() % entries.size());
+      index.erase(victim->match);
+      entries.erase(victim);
+    }
+    for (int probe = 0; probe < 50; ++probe) {
+      const std::uint64_t ternary = random() % 16, first = random() % 8, second = random() % 16;
+      const Entry* best = nullptr;
+      for (const Entry& entry : entries) {
+        const bool matches = ((ternary ^ entry.value) & entry.mask) == 0 && entry.low[0] <= first &&
+                             first <= entry.high[0] && entry.low[1] <= second &&
+                             second <= entry.high[1];
+        if (matches && (best == nullptr || entry.priority < best->priority)) best = &entry;
+      }
+      ASSERT_EQ(index.lookup(words(ternary, first, second)),
+                best == nullptr ? kNoEntry : best->number);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace turntable::dataplane

@@ -30,6 +30,8 @@ constexpr void pack_field(std::uint64_t* words, int offset, int width, uint128 v
 }
 
 constexpr uint128 unpack_field(const std::uint64_t* words, int offset, int width) {
+  if (offset % 64 + width <= 64)  // of one word: a shift and a mask
+    return (words[offset / 64] >> (offset % 64)) & (~std::uint64_t{0} >> (64 - width));
   uint128 value = 0;
   int taken = 0;
   while (taken < width) {

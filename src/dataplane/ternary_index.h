@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <vector>
 
@@ -14,11 +15,13 @@ namespace turntable::dataplane {
 template <int Words>
 class TernaryMatchIndex final : public MatchIndex {
  public:
-  explicit TernaryMatchIndex(std::vector<KeyField> fields) : fields_(std::move(fields)) {}
+  explicit TernaryMatchIndex(std::vector<KeyField> fields) : fields_(std::move(fields)) {
+    std::ranges::copy_if(fields_, std::back_inserter(ranges_), is_range);
+  }
 
   std::uint32_t lookup(const KeyWords<Words>& key) const noexcept {
-    for (const Row& row : rows_) {
-      if (row.matches(key)) return row.entry;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      if (rows_[i].matches(key) && is_in_ranges(i, key)) return rows_[i].entry;
     }
     return kNoEntry;
   }
@@ -34,61 +37,85 @@ class TernaryMatchIndex final : public MatchIndex {
     const auto place =
         std::upper_bound(rows_.begin(), rows_.end(), row,
                          [](const Row& a, const Row& b) { return a.priority < b.priority; });
+    const std::vector<Bounds> bounds = make_bounds(match);
+    bounds_.insert(bounds_of(place), bounds.begin(), bounds.end());
     rows_.insert(place, row);
   }
   void erase(const Match& match) override {
     const auto found = entries_.find(match);
-    std::erase_if(rows_, [&](const Row& row) { return row.entry == found->second; });
+    const auto row = std::ranges::find(rows_, found->second, &Row::entry);
+    const auto bounds = bounds_of(row);
+    bounds_.erase(bounds, bounds + std::ssize(ranges_));
+    rows_.erase(row);
     entries_.erase(found);
   }
   void clear() override {
     entries_.clear();
     rows_.clear();
+    bounds_.clear();
   }
 
  private:
-  struct Range {
-    int offset, width;
-    uint128 low, high;
-  };
+  // Rows are small and lie together: most of them are only looked at and passed.
   struct Row {
     KeyWords<Words> value{}, mask{};
-    std::vector<Range> ranges;
     std::uint32_t priority = 0;
     std::uint32_t entry = kNoEntry;
 
     bool matches(const KeyWords<Words>& key) const noexcept {
       std::uint64_t difference = 0;
       for (int i = 0; i < Words; ++i) difference |= (key[i] ^ value[i]) & mask[i];
-      return difference == 0 && std::all_of(ranges.begin(), ranges.end(), [&](const Range& range) {
-               const uint128 field = unpack_field(key.data(), range.offset, range.width);
-               return range.low <= field && field <= range.high;
-             });
+      return difference == 0;
     }
   };
+  struct Bounds {
+    uint128 low, high;
+  };
+
+  static bool is_range(const KeyField& field) { return field.kind == MatchKind::kRange; }
+
+  bool is_in_ranges(std::size_t row, const KeyWords<Words>& key) const noexcept {
+    const Bounds* bounds = bounds_.data() + row * ranges_.size();
+    return std::ranges::all_of(ranges_, [&](const KeyField& field) {
+      const uint128 value = unpack_field(key.data(), field.offset, field.width);
+      const auto [low, high] = *bounds++;
+      return low <= value && value <= high;
+    });
+  }
+
+  auto bounds_of(typename std::vector<Row>::const_iterator row) const {
+    return bounds_.begin() + (row - rows_.begin()) * std::ssize(ranges_);
+  }
+
+  std::vector<Bounds> make_bounds(const Match& match) const {
+    std::vector<Bounds> bounds;
+    for (const KeyField& field : ranges_)
+      bounds.push_back({unpack_field(match.first.data(), field.offset, field.width),
+                        unpack_field(match.second.data(), field.offset, field.width)});
+    return bounds;
+  }
 
   Row make_row(const Match& match, std::uint32_t entry) const {
     Row row;
     row.priority = match.priority;
     row.entry = entry;
     for (const KeyField& field : fields_) {
-      const uint128 first = unpack_field(match.first.data(), field.offset, field.width);
-      const uint128 second = unpack_field(match.second.data(), field.offset, field.width);
-      if (field.kind == MatchKind::kRange) {
-        row.ranges.push_back({field.offset, field.width, first, second});
-        continue;
-      }
+      if (is_range(field)) continue;
       const uint128 ones = ~uint128{0} >> (128 - field.width);
-      pack_field(row.value.data(), field.offset, field.width, first);
+      pack_field(row.value.data(), field.offset, field.width,
+                 unpack_field(match.first.data(), field.offset, field.width));
       pack_field(row.mask.data(), field.offset, field.width,
-                 field.kind == MatchKind::kExact ? ones : second);
+                 field.kind == MatchKind::kExact
+                     ? ones
+                     : unpack_field(match.second.data(), field.offset, field.width));
     }
     return row;
   }
 
-  std::vector<KeyField> fields_;
+  std::vector<KeyField> fields_, ranges_;  // ranges_: those of them that are ranges
   std::map<Match, std::uint32_t> entries_;
   std::vector<Row> rows_;
+  std::vector<Bounds> bounds_;  // of each row, as many as there are ranges
 };
 
 }  // namespace turntable::dataplane
