@@ -7,6 +7,7 @@
 
 #include "common/checked_file.h"
 #include "common/scratch_directory.h"
+#include "messages/link.h"
 #include "net/event_loop.h"
 #include "net/ipv4.h"
 #include "net/testing_credentials.h"
@@ -285,9 +286,9 @@ class RunningMetadata {
 
   std::unique_ptr<Asking> asking(net::Credentials credentials = net::testing::credentials()) {
     return std::make_unique<Asking>("the metadata service",
-                                    net::parse_ipv4("", "127.0.0.1", server_.port()),
-                                    std::move(credentials));
+                                    address(), std::move(credentials));
   }
+  sockaddr_in address() const { return net::parse_ipv4("", "127.0.0.1", server_.port()); }
 
  private:
   net::EventLoop loop_;
@@ -345,6 +346,28 @@ TEST(Metadata, WhatMeansNothingIsRefused) {
       asking->ask(ClusterMessageType::kOwn, {{"id", "one"}, {"incarnation", kSource}}, soon()),
       Refusal);
   EXPECT_THROW(asking->ask(ClusterMessageType::kRecords, {{"id", 1}}, soon()), Refusal);
+}
+
+// The refusal repeats the bytes that could not be read.
+TEST(Metadata, BytesThatAreNoTextAreRefused) {
+  const ScratchDirectory directory;
+  RunningMetadata metadata(directory.path());
+  net::EventLoop loop;
+  const auto hello = [] {
+    return ClusterMessage{.type = ClusterMessageType::kHello, .records = {}};
+  };
+  messages::Link<ClusterMessage> link(loop, metadata.address(), net::testing::credentials(), hello,
+                                      [](const ClusterMessage&) {});
+  Json answer;
+  link.ask({.type = ClusterMessageType::kGet, .json = "{\"id\": \"\xff\"}", .records = {}},
+           [&](const ClusterMessage& answered) {
+             answer = Json::parse(answered.json);
+             loop.stop();
+           });
+  loop.call_at(loop.now_ns() + 10'000'000'000, [&] { loop.stop(); });
+  loop.run();
+  EXPECT_TRUE(answer.contains("refused")) << answer;
+  EXPECT_NO_THROW(metadata.asking()->ask(ClusterMessageType::kGet, Json::object(), soon()));
 }
 
 // Who does not know the secret is not heard.
