@@ -338,8 +338,13 @@ TEST_F(Checkpoints, EverySessionComesBackUpToOneOfItsOperations) {
 }
 
 nlohmann::json content_of_format(int format) {
-  return {{"format", format}, {"version", 7},      {"page_bits", 12}, {"begin", 64},
-          {"cut", 4096},      {"end", 8192},       {"sessions", {{1, 2, 30}}},
+  return {{"format", format},
+          {"version", 7},
+          {"page_bits", 12},
+          {"begin", 64},
+          {"cut", 4096},
+          {"end", 8192},
+          {"sessions", {{1, 2, 30}}},
           {"left", {{9, 5, ""}, {8, 3, "0300ff"}}}};
 }
 

@@ -285,8 +285,7 @@ class RunningMetadata {
   }
 
   std::unique_ptr<Asking> asking(net::Credentials credentials = net::testing::credentials()) {
-    return std::make_unique<Asking>("the metadata service",
-                                    address(), std::move(credentials));
+    return std::make_unique<Asking>("the metadata service", address(), std::move(credentials));
   }
   sockaddr_in address() const { return net::parse_ipv4("", "127.0.0.1", server_.port()); }
 

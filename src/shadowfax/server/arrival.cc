@@ -61,9 +61,9 @@ void Arrival::take(std::span<const std::uint8_t> records) {
 }
 
 // A checkpoint has an addition that is left, or the record with it. So none is made from where they
-// are taken to where all are made: one that is under way has ended (while it is prepared it is given
-// up, as the source was heard), and none is begun while nothing is awaited.
-// Indirection records count before a key that is not there becomes one that is nowhere.
+// are taken to where all are made: one that is under way has ended (while it is prepared it is
+// given up, as the source was heard), and none is begun while nothing is awaited. Indirection
+// records count before a key that is not there becomes one that is nowhere.
 void Arrival::finish(const std::optional<SourceLog>& rest) {
   if (!has_all_) {
     rest_ = rest;

@@ -56,10 +56,9 @@ void Receiver::take(const MovedRecord& record) {
 }
 
 void Receiver::add(const hybridlog::Awaited::Addition& addition) {
-  const Status status =
-      addition.begins_as.empty()
-          ? session_.add(addition.key, addition.delta, kAddition)
-          : session_.add_to_value(addition.key, addition.begins_as, kAddition);
+  const Status status = addition.begins_as.empty()
+                            ? session_.add(addition.key, addition.delta, kAddition)
+                            : session_.add_to_value(addition.key, addition.begins_as, kAddition);
   settle(status == Status::kWrongSize ? Status::kOk : status);
 }
 
