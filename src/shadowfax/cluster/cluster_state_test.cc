@@ -379,6 +379,23 @@ TEST(Metadata, LetsNobodyElseIn) {
       NoAnswer);
 }
 
+// Two of them would give the same keys to different servers.
+TEST(Metadata, AStateThatAServiceHasIsNobodyElses) {
+  const ScratchDirectory directory;
+  {
+    const RunningMetadata metadata(directory.path());
+    try {
+      const RunningMetadata second(directory.path());
+      FAIL();
+    } catch (const std::system_error& error) {
+      EXPECT_NE(std::string(error.what()).find("state.json.lock is the lock of a metadata service"),
+                std::string::npos)
+          << error.what();
+    }
+  }
+  const RunningMetadata after(directory.path());
+}
+
 TEST(Metadata, AChangedFileIsRefusedByName) {
   const ScratchDirectory directory;
   { RunningMetadata metadata(directory.path()); }
