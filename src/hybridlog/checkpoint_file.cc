@@ -1,15 +1,49 @@
 #include "hybridlog/checkpoint_file.h"
 
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace turntable::hybridlog {
 namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kFormat = 1;
+constexpr int kFormat = 2, kFormatWithoutLeft = 1;
 constexpr const char* kWhat = "checkpoint";
+
+std::string hex_of(const std::vector<std::byte>& value) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string hex;
+  hex.reserve(2 * value.size());
+  for (const std::byte each : value) {
+    hex += kDigits[std::to_integer<unsigned>(each) >> 4U];
+    hex += kDigits[std::to_integer<unsigned>(each) & 15U];
+  }
+  return hex;
+}
+
+// Throws CheckpointError.
+std::vector<std::byte> bytes_of_hex(const std::string& hex) {
+  std::vector<std::byte> bytes;
+  for (std::size_t at = 0; at < hex.size(); at += 2) {
+    const char* const begin = hex.data() + at;
+    const char* const end = hex.data() + std::min(at + 2, hex.size());
+    std::uint8_t byte = 0;
+    if (std::from_chars(begin, end, byte, 16).ptr != begin + 2) {
+      throw CheckpointError("a value in hexadecimal of " + std::to_string(hex.size()) +
+                            " digits; expected two of 0 to 9, a to f for each byte");
+    }
+    bytes.push_back(std::byte{byte});
+  }
+  return bytes;
+}
 
 Json content_of(const Checkpoint& checkpoint) {
   Json sessions = Json::array();
@@ -21,7 +55,10 @@ Json content_of(const Checkpoint& checkpoint) {
                   {"begin", checkpoint.begin},
                   {"cut", checkpoint.cut},
                   {"end", checkpoint.end},
-                  {"sessions", sessions}};
+                  {"sessions", sessions},
+                  {"left", Json::array()}};
+  for (const Awaited::Addition& each : checkpoint.left)
+    content["left"].push_back({each.key, each.delta, hex_of(each.begins_as)});
   if (const auto& index = checkpoint.index) {
     content["index"] = {{"file", std::filesystem::path(index->path).filename()},
                         {"from", index->from},
@@ -43,6 +80,13 @@ Checkpoint checkpoint_of(const Json& content, const std::filesystem::path& direc
     const SessionId id{each.at(0).get<std::uint64_t>(), each.at(1).get<std::uint64_t>()};
     checkpoint.serials[id] = each.at(2).get<std::uint64_t>();
   }
+  if (content.at("format") != kFormatWithoutLeft) {
+    for (const Json& each : content.at("left")) {
+      checkpoint.left.push_back({.key = each.at(0).get<std::uint64_t>(),
+                                 .delta = each.at(1).get<std::uint64_t>(),
+                                 .begins_as = bytes_of_hex(each.at(2).get<std::string>())});
+    }
+  }
   if (const auto index = content.find("index"); index != content.end()) {
     checkpoint.index = {directory / index->at("file").get<std::string>(),
                         index->at("from").get<Address>(), index->at("bytes").get<std::uint64_t>()};
@@ -60,9 +104,11 @@ std::optional<Checkpoint> read_checkpoint(const std::string& path) {
   const std::optional<Json> content = read_checked(path, kWhat);
   if (!content) return std::nullopt;
   try {
-    if (content->at("format") != kFormat) {
-      throw CheckpointError(path + ": format " + content->at("format").dump() + "; expected " +
-                            std::to_string(kFormat));
+    const Json& format = content->at("format");
+    if (format != kFormat && format != kFormatWithoutLeft) {
+      throw CheckpointError(path + ": format " + format.dump() + "; expected " +
+                            std::to_string(kFormatWithoutLeft) + " or " + std::to_string(kFormat) +
+                            ": use the build that wrote it");
     }
     return checkpoint_of(*content, std::filesystem::path(path).parent_path());
   } catch (const Json::exception& error) {

@@ -1,4 +1,6 @@
-// A checkpoint, where a store that is begun again finds it.
+// A checkpoint, where a store that is begun again finds it. Format 2 has the additions that are
+// left (awaited.h), which a program of format 1 would lose; files of format 1 have none, and are
+// read.
 #pragma once
 
 #include <optional>

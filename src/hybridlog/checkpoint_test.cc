@@ -337,6 +337,47 @@ TEST_F(Checkpoints, EverySessionComesBackUpToOneOfItsOperations) {
   }
 }
 
+nlohmann::json content_of_format(int format) {
+  return {{"format", format},
+          {"version", 7},
+          {"page_bits", 12},
+          {"begin", 64},
+          {"cut", 4096},
+          {"end", 8192},
+          {"sessions", {{1, 2, 30}}},
+          {"left", {{9, 5, ""}, {8, 3, "0300ff"}}}};
+}
+
+TEST_F(Checkpoints, AFileHasTheAdditionsThatAreLeft) {
+  write_checked(file(), "checkpoint", content_of_format(2));
+  const Checkpoint read = read_checkpoint(file()).value();
+  const std::vector<Awaited::Addition> left = {
+      {9, 5}, {8, 3, {std::byte{3}, std::byte{0}, std::byte{255}}}};
+  EXPECT_EQ(read.left, left);
+  write_checkpoint(file(), read);
+  EXPECT_EQ(read_checked(file(), "checkpoint")->at("left"), content_of_format(2)["left"]);
+}
+
+TEST_F(Checkpoints, AFileOfFormat1HasNone) {
+  auto content = content_of_format(1);
+  content.erase("left");
+  write_checked(file(), "checkpoint", content);
+  const Checkpoint read = read_checkpoint(file()).value();
+  EXPECT_TRUE(read.left.empty());
+  EXPECT_EQ(read.serials, (Serials{{{1, 2}, 30}}));
+}
+
+TEST_F(Checkpoints, AFileOfALaterFormatOrWithoutItsValuesIsRefused) {
+  write_checked(file(), "checkpoint", content_of_format(3));
+  EXPECT_THROW(read_checkpoint(file()), CheckpointError);
+  for (const char* const no_bytes : {"0", "030", "0g", "-1", "0x"}) {
+    auto content = content_of_format(2);
+    content["left"][0][2] = no_bytes;
+    write_checked(file(), "checkpoint", content);
+    EXPECT_THROW(read_checkpoint(file()), CheckpointError) << no_bytes;
+  }
+}
+
 TEST_F(Checkpoints, ASessionThatBeginsAgainGoesOnCounting) {
   const SessionId id{1, 2};
   auto store = begin();

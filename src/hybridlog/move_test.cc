@@ -7,11 +7,13 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "common/deadline.h"
 #include "common/scratch_directory.h"
+#include "hybridlog/checkpoint_file.h"
 #include "hybridlog/log_scan.h"
 #include "hybridlog/testing_client.h"
 
@@ -195,6 +197,55 @@ TEST_F(MoveTest, AnAdditionOfASessionThatHasEndedIsLeft) {
   EXPECT_EQ(left[0].delta, 5U);
   EXPECT_TRUE(to->awaited().end().empty());
   EXPECT_FALSE(to->awaited().leave({1, 5}));
+}
+
+// The checkpoint counts it, and whoever recovers that makes it when the records have come.
+TEST_F(MoveTest, ACheckpointHasTheAdditionsThatAreLeft) {
+  constexpr SessionId kSession{1, 2};
+  const std::vector<std::byte> longer(40, std::byte{3});
+  const std::string file = directory_.path() / "checkpoint.json";
+  const std::vector<Awaited::Addition> expected = {{1, 5}, {2, number_of(longer), longer}};
+  {
+    const auto to = store("log");
+    await_all(*to);
+    {
+      Client client(*to, kSession);
+      EXPECT_EQ(client.add(1, 5), Status::kPending);
+      EXPECT_EQ(client.add_to_value(2, longer), Status::kPending);
+    }
+    write_checkpoint(file, to->checkpoint());
+    {
+      Client client(*to, kSession);
+      EXPECT_EQ(client.add(3, 7), Status::kPending);  // no checkpoint has it
+    }
+  }
+  const Checkpoint made = read_checkpoint(file).value();
+  EXPECT_EQ(made.serials.at(kSession), 2U);
+  EXPECT_EQ(made.left, expected);
+  Store again({.index_buckets = 64,
+               .log = {.page_bits = 12, .pages = 4, .mutable_share = 0.5},
+               .threads = 8,
+               .reader_threads = 2},
+              open_file(directory_.path() / "log"), made);
+  EXPECT_EQ(again.checkpoint().left, expected);  // it is not lost before they are awaited again
+  again.awaited().begin(kAllHashes, made.end);
+  EXPECT_EQ(again.awaited().end(), expected);
+  EXPECT_TRUE(again.checkpoint().left.empty());
+}
+
+// A checkpoint's file would grow as long as clients come and go.
+TEST_F(MoveTest, ManyAdditionsThatAreLeftAreWaitedFor) {
+  const auto to = store("log");
+  to->awaited().give_up_after(std::chrono::nanoseconds(0));
+  await_all(*to);
+  EXPECT_TRUE(to->awaited().nobody_waits());
+  const std::vector<std::byte> longest(Awaited::kMostLeftBytes);
+  ASSERT_TRUE(to->awaited().leave({1, 0, longest}));
+  EXPECT_FALSE(to->awaited().nobody_waits());
+  to->awaited().end();
+  to->awaited().begin(kAllHashes, to->log().tail());
+  EXPECT_TRUE(to->awaited().nobody_waits());
+  to->awaited().end();
 }
 
 // One that was begun while the cut was prepared: the records may not come before it ends.

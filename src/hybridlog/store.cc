@@ -56,7 +56,8 @@ Store::Store(const StoreSettings& settings, std::unique_ptr<Device> device, cons
       log_(settings.log, epoch_, *device_, begin_after(from, settings.log.page_bits),
            start_of_next_page(from.end, settings.log.page_bits)),
       reader_(open_record_reader(*device_, reader_settings(settings))),
-      versions_(from.version + 1, log_.tail(), from.serials) {
+      versions_(from.version + 1, log_.tail(), from.serials),
+      awaited_(from.left) {
   recovered_ = recover(from, settings, *device_, index_);
 }
 
@@ -80,6 +81,8 @@ Checkpoint Store::checkpoint(const CutSteps& steps) {
       [&] {
         made.cut = log_.tail();
         steps.all_prepared();
+        // What is left from here on is of the next version: whoever waits crosses first.
+        made.left = awaited_.left();
         return made.cut;
       },
       steps.gives_up);

@@ -72,6 +72,8 @@ struct Checkpoint {
   Address cut = kFirstAddress;  // records of the next version lie at or above it, before `end`
   Address end = kFirstAddress;
   Serials serials;
+  // What serials count, and no record has: the keys' records are awaited.
+  std::vector<Awaited::Addition> left;
   std::optional<IndexFile> index;  // none: recovery reads the whole log
 };
 

@@ -828,6 +828,39 @@ TEST(SlowServers, ATargetWhoseSourceIsGoneMakesCheckpoints) {
   expect_values(servers, 1, kKeys / 4, never);
 }
 
+// Its client is gone, too, and its serial number counts it: it is made once the records have come,
+// although the target was killed meanwhile.
+TEST(SlowServers, AnAdditionThatWaitsForADeadSourceIsInTheCheckpoint) {
+  Stops stops("move");
+  Servers servers;
+  servers.give_up_after(500ms);
+  servers.begin(0, stops.hook());
+  servers.begin(1);
+  servers.fill(0);
+  servers.member(0).migrate(1, 0.5, /*sample_s=*/0, /*indirection=*/false, patience());
+  stops.wait();
+  const std::vector<std::uint64_t> keys = servers.keys_of(1, 2);
+  {
+    Client client(servers.store(1));
+    ASSERT_EQ(client.upsert(keys[1], 9), Status::kOk);
+    const auto waits = [&] {
+      servers.store(1).awaited().heard();
+      return client.add(keys[0], 7) == Status::kPending;
+    };
+    wait_until(waits, "an addition that waits");
+  }
+  wait_until([&, before = servers.checkpoints(1)] { return servers.checkpoints(1) > before + 1; },
+             "checkpoints");
+  servers.end(1);
+  servers.begin(1);
+  stops.go_on();
+  wait_until([&] { return !servers.state().migration; }, "the end of the migration");
+  Client client(servers.store(1));
+  const std::uint64_t sent = (keys[0] & 0xFFU) * 0x0101010101010101U;
+  EXPECT_EQ(settled(client, client.read(keys[0])).value, sent + 7);
+  EXPECT_EQ(settled(client, client.read(keys[1])).value, 9U);
+}
+
 // All that it sends is in one message, for which it looks at many pages.
 TEST(SlowServers, ASourceThatLooksForRecordsIsNotSilent) {
   Servers servers;

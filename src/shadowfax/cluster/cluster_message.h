@@ -130,12 +130,13 @@ inline void read_body(ByteReader& from, ClusterMessage& message) {
 
 static_assert(messages::Message<ClusterMessage>);
 
+// Where a refusal repeats bytes of the question that are no UTF-8, they are replaced.
 inline ClusterMessage answer_to(const ClusterMessage& request, const nlohmann::json& json,
                                 std::vector<std::uint8_t> records = {}) {
   return {.type = request.type,
           .is_answer = true,
           .id = request.id,
-          .json = json.dump(),
+          .json = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace),
           .records = std::move(records)};
 }
 

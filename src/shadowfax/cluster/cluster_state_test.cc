@@ -7,6 +7,7 @@
 
 #include "common/checked_file.h"
 #include "common/scratch_directory.h"
+#include "messages/link.h"
 #include "net/event_loop.h"
 #include "net/ipv4.h"
 #include "net/testing_credentials.h"
@@ -284,10 +285,9 @@ class RunningMetadata {
   }
 
   std::unique_ptr<Asking> asking(net::Credentials credentials = net::testing::credentials()) {
-    return std::make_unique<Asking>("the metadata service",
-                                    net::parse_ipv4("", "127.0.0.1", server_.port()),
-                                    std::move(credentials));
+    return std::make_unique<Asking>("the metadata service", address(), std::move(credentials));
   }
+  sockaddr_in address() const { return net::parse_ipv4("", "127.0.0.1", server_.port()); }
 
  private:
   net::EventLoop loop_;
@@ -347,6 +347,28 @@ TEST(Metadata, WhatMeansNothingIsRefused) {
   EXPECT_THROW(asking->ask(ClusterMessageType::kRecords, {{"id", 1}}, soon()), Refusal);
 }
 
+// The refusal repeats the bytes that could not be read.
+TEST(Metadata, BytesThatAreNoTextAreRefused) {
+  const ScratchDirectory directory;
+  RunningMetadata metadata(directory.path());
+  net::EventLoop loop;
+  const auto hello = [] {
+    return ClusterMessage{.type = ClusterMessageType::kHello, .records = {}};
+  };
+  messages::Link<ClusterMessage> link(loop, metadata.address(), net::testing::credentials(), hello,
+                                      [](const ClusterMessage&) {});
+  Json answer;
+  link.ask({.type = ClusterMessageType::kGet, .json = "{\"id\": \"\xff\"}", .records = {}},
+           [&](const ClusterMessage& answered) {
+             answer = Json::parse(answered.json);
+             loop.stop();
+           });
+  loop.call_at(loop.now_ns() + 10'000'000'000, [&] { loop.stop(); });
+  loop.run();
+  EXPECT_TRUE(answer.contains("refused")) << answer;
+  EXPECT_NO_THROW(metadata.asking()->ask(ClusterMessageType::kGet, Json::object(), soon()));
+}
+
 // Who does not know the secret is not heard.
 TEST(Metadata, LetsNobodyElseIn) {
   const ScratchDirectory directory;
@@ -355,6 +377,23 @@ TEST(Metadata, LetsNobodyElseIn) {
   EXPECT_THROW(
       stranger->ask(ClusterMessageType::kGet, Json::object(), Deadline::after_seconds(0.3)),
       NoAnswer);
+}
+
+// Two of them would give the same keys to different servers.
+TEST(Metadata, AStateThatAServiceHasIsNobodyElses) {
+  const ScratchDirectory directory;
+  {
+    const RunningMetadata metadata(directory.path());
+    try {
+      const RunningMetadata second(directory.path());
+      FAIL();
+    } catch (const std::system_error& error) {
+      EXPECT_NE(std::string(error.what()).find("state.json.lock is the lock of a metadata service"),
+                std::string::npos)
+          << error.what();
+    }
+  }
+  const RunningMetadata after(directory.path());
 }
 
 TEST(Metadata, AChangedFileIsRefusedByName) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/checked_file.h"
+#include "shadowfax/cluster/owner_lock.h"
 
 namespace turntable::shadowfax {
 namespace {
@@ -51,6 +52,7 @@ Json refused(const std::string& why) {
 MetadataServer::MetadataServer(net::EventLoop& loop, const sockaddr_in& address,
                                net::Credentials credentials, std::string file, ServerNumber owners)
     : file_(std::move(file)),
+      lock_(lock_as_owner(file_ + ".lock", "the lock of a metadata service")),
       state_(kept_state(file_, owners)),
       listener_(
           loop, address, std::move(credentials),

@@ -1,6 +1,7 @@
 // The metadata service: one process that knows the state of the cluster (cluster_state.h), and
 // keeps it in a file. What it has answered is in the file, so it may be killed and begun again at
-// any time: until it is there again, views stay as they are, and migrations wait.
+// any time: until it is there again, views stay as they are, and migrations wait. Of a second one
+// with the same file each would forget what the other has answered: it is refused.
 #pragma once
 
 #include <netinet/in.h>
@@ -8,6 +9,7 @@
 #include <functional>
 #include <string>
 
+#include "common/unique_fd.h"
 #include "messages/listener.h"
 #include "shadowfax/cluster/cluster_message.h"
 #include "shadowfax/cluster/cluster_state.h"
@@ -18,7 +20,8 @@ namespace turntable::shadowfax {
 class MetadataServer {
  public:
   // Of a file that is there, the state in it; else a new one, in which servers 0 to owners - 1 own
-  // equal ranges. Throws std::system_error, CheckedFileError, std::runtime_error.
+  // equal ranges. Its lock is the file of that name and ".lock". Throws std::system_error, also
+  // where another service has the lock, CheckedFileError, std::runtime_error.
   MetadataServer(net::EventLoop& loop, const sockaddr_in& address, net::Credentials credentials,
                  std::string file, ServerNumber owners);
 
@@ -32,6 +35,7 @@ class MetadataServer {
   nlohmann::json changed(const std::function<void(ClusterState&)>& change);
 
   const std::string file_;
+  const UniqueFd lock_;  // of a file beside it, which is not replaced
   ClusterState state_;
   messages::Listener<ClusterMessage> listener_;
 };

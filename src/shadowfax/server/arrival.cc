@@ -60,12 +60,18 @@ void Arrival::take(std::span<const std::uint8_t> records) {
   records_ += moved.size();
 }
 
-// Indirection records count before a key that is not there becomes one that is nowhere.
+// A checkpoint has an addition that is left, or the record with it. So none is made from where they
+// are taken to where all are made: one that is under way has ended (while it is prepared it is
+// given up, as the source was heard), and none is begun while nothing is awaited. Indirection
+// records count before a key that is not there becomes one that is nowhere.
 void Arrival::finish(const std::optional<SourceLog>& rest) {
   if (!has_all_) {
     rest_ = rest;
-    if (rest_) store_.elsewhere().begin(*id_, receives_from_);
-    std::ranges::move(store_.awaited().end(), std::back_inserter(left_));
+    store_.awaited().heard();
+    checkpointer_.pause([&] {
+      if (rest_) store_.elsewhere().begin(*id_, receives_from_);
+      std::ranges::move(store_.awaited().end(), std::back_inserter(left_));
+    });
     has_all_ = true;
   }
   for (; !left_.empty(); left_.pop_back()) {  // where it fails it is tried again

@@ -22,9 +22,10 @@ Checkpointer::Counts Checkpointer::counts() const {
   return counts_;
 }
 
-void Checkpointer::pause() {
+void Checkpointer::pause(const std::function<void()>& then) {
   const std::lock_guard lock(making_);
   is_paused_ = true;
+  then();
 }
 
 void Checkpointer::resume() {
@@ -91,10 +92,6 @@ hybridlog::Checkpoint Checkpointer::make_locked(hybridlog::CutSteps steps) {
     hybridlog::Checkpoint checkpoint = store_.checkpoint(steps);
     if (has_ended_)
       throw std::system_error(std::make_error_code(std::errc::operation_canceled), "checkpoint");
-    if (is_paused_ && store_.awaited().has_left()) {
-      throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
-                              "checkpoint: an addition waits for records that arrive");
-    }
     checkpoint.index = index;
     hybridlog::write_checkpoint(file_, checkpoint);
     indexes_.named(index);

@@ -34,8 +34,9 @@ class Checkpointer {
   hybridlog::Checkpoint make(const hybridlog::CutSteps& steps = {});
   // None is made until resume(): it would wait for records that arrive, and they perhaps for the
   // thread that asks for it. The one that is being made has ended. Of its own accord some are made
-  // while these records are given up, and nothing waits for them.
-  void pause();
+  // while these records are given up (Awaited::nobody_waits), and nothing waits for them. then: is
+  // done before any is begun.
+  void pause(const std::function<void()>& then = [] {});
   void resume();
   // None is begun of its own accord while another server is slow: it would have to wait, and all
   // sessions with it. None at all while it is dead; one whose cut is being prepared is given up.

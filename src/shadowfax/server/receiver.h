@@ -24,6 +24,7 @@ class Receiver {
 
   // The newest record of a key comes first, and is there before an older one comes.
   void take(const MovedRecord& record);
+  // Of a value that takes no addition, for it never will: nothing, as if its client were there.
   void add(const hybridlog::Awaited::Addition& addition);
   void wait_for_all();
 

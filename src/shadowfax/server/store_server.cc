@@ -5,7 +5,7 @@
 
 #include "common/pinning.h"
 #include "hybridlog/checkpoint_file.h"
-#include "shadowfax/server/log_lock.h"
+#include "shadowfax/cluster/owner_lock.h"
 #include "shadowfax/server/peer_limits.h"
 
 namespace turntable::shadowfax {
@@ -57,7 +57,7 @@ hybridlog::Store open_store(const StoreServer::Settings& settings,
 }  // namespace
 
 StoreServer::Found StoreServer::find(const Settings& settings) {
-  Found found{.lock = lock_log(settings.file)};
+  Found found{.lock = lock_as_owner(settings.file, "the log of a server")};
   if (settings.checkpoints)
     found.checkpoint = hybridlog::read_checkpoint(settings.checkpoints->file);
   return found;

@@ -9,6 +9,7 @@ import pytest
 
 from turntable_core.context import Context
 from turntable_core.plan import Plan
+from turntable_core.testbed import Testbed
 from turntable_systems.shadowfax import SYSTEM, batches
 
 from .conftest import parameters, with_parameters
@@ -74,6 +75,25 @@ def test_what_memory_has_no_room_for_is_on_the_disk(contexts: dict[str, Context]
     assert found.disk_bytes == 2 * (12_000_000 - 6 * 1_048_576)
     assert found.disk_of
     assert found.disk_on == Path("/state")
+
+
+def test_the_estimate_has_the_sums_that_are_read_from_the_device(
+    contexts: dict[str, Context],
+) -> None:
+    context = with_parameters(contexts["rmw"], memory_share=0.5)
+
+    def seconds(context: Context, testbed: Testbed) -> float:
+        return SYSTEM.preparation([context.turn], testbed).seconds
+
+    # 2 · (12,000,000 - 6 · 2^20) bytes of 24 each, of which 40,000 are read in a second.
+    filled_s, summed_s = 1e6 / (4 * 430_441), 475_712 / 40_000
+    assert seconds(context, context.testbed) == pytest.approx(filled_s + summed_s, rel=1e-5)
+    # Upserts replace values, so nobody adds these up.
+    upserts = with_parameters(context, workload="a")
+    assert seconds(upserts, context.testbed) == pytest.approx(filled_s, rel=1e-5)
+    # Servers that are machines of their own read at once.
+    rack = replace(context.testbed, fidelity_class="hardware")
+    assert seconds(context, rack) == pytest.approx(filled_s + summed_s / 2, rel=1e-5)
 
 
 def test_another_store_takes_memory_for_all_keys(contexts: dict[str, Context]) -> None:

@@ -1,4 +1,4 @@
-#include "shadowfax/server/log_lock.h"
+#include "shadowfax/cluster/owner_lock.h"
 
 #include <fcntl.h>
 
@@ -19,13 +19,13 @@ constexpr std::chrono::milliseconds kProbeInterval{10};
 
 }  // namespace
 
-UniqueFd lock_log(const std::string& path) {
+UniqueFd lock_as_owner(const std::string& path, const std::string& what) {
   UniqueFd file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kMode));
   if (!file) throw errno_error("cannot open " + path);
   const Deadline deadline = Deadline::after_seconds(kWaitSeconds);
   while (!lock_at_once(file, LOCK_EX, path)) {
     if (deadline.passed())
-      throw errno_error(path + " is the log of a server that runs; expected a file of its own",
+      throw errno_error(path + " is " + what + " that runs; expected a file of its own",
                         EWOULDBLOCK);
     std::this_thread::sleep_for(kProbeInterval);  // waits: interval of a probe with a deadline
   }
