@@ -93,9 +93,10 @@ bench: ## Ratios of the parts to yardsticks (docs/bench.md)
 tofino: ## P4 programs through the Tofino compiler (P4C=/path/to/p4c, PROGRAMS="a.p4 b.p4", OUTPUT=DIR)
 	@python -m turntable_tofino --p4c "$(or $(P4C),p4c)" $(if $(OUTPUT),--output "$(OUTPUT)") $(PROGRAMS)
 
-p4testgen: ## Packet tests by P4Testgen (P4TESTGEN=/path/to/p4testgen, P4TESTGEN_SAMPLES=DIR)
+p4testgen: ## Packet tests by P4Testgen (P4TESTGEN=/path/to/p4testgen, P4TESTGEN_SAMPLES=DIR, P4TESTGEN_TESTS=DIR)
 	@PYTHONPATH=tests python -m packet.p4testgen --p4testgen "$(or $(P4TESTGEN),p4testgen)" \
-		$(if $(P4TESTGEN_SAMPLES),--samples "$(P4TESTGEN_SAMPLES)")
+		$(if $(P4TESTGEN_SAMPLES),--samples "$(P4TESTGEN_SAMPLES)") \
+		$(if $(P4TESTGEN_TESTS),--tests-dir "$(P4TESTGEN_TESTS)")
 
 list: ## Experiments with their profiles, testbeds, runs
 	@scripts/list
