@@ -96,7 +96,7 @@ tofino: ## P4 programs through the Tofino compiler (P4C=/path/to/p4c, PROGRAMS="
 p4testgen: ## Packet tests by P4Testgen (P4TESTGEN=/path/to/p4testgen, P4TESTGEN_SAMPLES=DIR, P4TESTGEN_TESTS=DIR)
 	@PYTHONPATH=tests python -m packet.p4testgen --p4testgen "$(or $(P4TESTGEN),p4testgen)" \
 		$(if $(P4TESTGEN_SAMPLES),--samples "$(P4TESTGEN_SAMPLES)") \
-		$(if $(P4TESTGEN_TESTS),--tests-dir "$(P4TESTGEN_TESTS)")
+		$(if $(P4TESTGEN_TESTS),--tests-dir "$(P4TESTGEN_TESTS)") $(if $(P4TESTGEN_ONLY),--only "$(P4TESTGEN_ONLY)")
 
 list: ## Experiments with their profiles, testbeds, runs
 	@scripts/list

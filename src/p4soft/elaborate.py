@@ -17,6 +17,7 @@ from p4soft.check.symbols import InstanceSymbol, Scope, Symbol, ValueSetSymbol
 from p4soft.check.tables import implementation_of
 from p4soft.errors import P4Error, Position, unsupported
 from p4soft.frontend import syntax
+from p4soft.known_conditions import unreached_tables
 
 BLOCKS = (
     "ingress_parser",
@@ -276,6 +277,11 @@ class Elaborator:
                 name = given_name(statement.name, statement.annotations)
                 path = join_path(block.path, name)
                 block.value_sets.append(ValueSetInstance(path, statement.symbol))
+        if isinstance(declaration, syntax.Control):
+            unreached = {
+                symbol.declaration for symbol in unreached_tables(declaration.body, block.find)
+            }
+            block.tables = [t for t in block.tables if t.declaration not in unreached]
         return block
 
     def _instance(self, symbol: InstanceSymbol, block: BlockInstance) -> None:

@@ -13,7 +13,6 @@ pass, 1 if not, 2 for wrong usage.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import re
 import shutil
 import subprocess
@@ -22,6 +21,7 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from resource import RLIMIT_CPU, setrlimit
 
 from p4soft.errors import P4Error
 
@@ -33,7 +33,7 @@ OURS = ("p4/*/*.p4", "tests/p4soft/programs/*.p4")
 SAMPLES_GOAL = 0.9
 SEED = 1
 FRONT_PORTS = range(64)  # P4Testgen knows no others, in and out
-GENERATION_TIMEOUT_S = 60
+GENERATION_LIMIT_S = 60
 COVERING = ("--path-selection", "GREEDY_STATEMENT_SEARCH", "--track-coverage", "STATEMENTS")
 DEPTH_FIRST = ("--path-selection", "DEPTH_FIRST")
 ERROR = r"^.*(?i:\berror\b|unimplemented|\bbug\b|not supported).*$"
@@ -66,14 +66,14 @@ class Generator:
     executable: Path
     tests: int  # of a program, at most
     directory: Path
-    timeout_s: float = GENERATION_TIMEOUT_S
+    limit_s: int = GENERATION_LIMIT_S  # of a processor's time, for a program
 
     def tests_of(self, program: Path, include: Sequence[Path]) -> list[PtfTest]:
         """Written now or earlier. Raises RuntimeError with p4testgen's last words."""
         directory = self.directory / program.stem
         if not directory.exists():
             words = self._write(program, include, directory)
-            # Of some programs no path ends that way within the time.
+            # Of some programs no path is found that way within the time.
             if not _read(directory):
                 words = self._write(program, include, directory, *DEPTH_FIRST)
             (directory / "p4testgen.txt").write_text(words)
@@ -81,7 +81,7 @@ class Generator:
         if not tests:
             words = (directory / "p4testgen.txt").read_text()
             error = re.search(ERROR, words, flags=re.MULTILINE)
-            reason = error[0] if error else f"no path ends within {self.timeout_s:.0f} s"
+            reason = error[0] if error else f"no path ends within {self.limit_s} s"
             raise RuntimeError(f"p4testgen wrote no test: {reason}")
         return tests
 
@@ -105,15 +105,15 @@ class Generator:
             "--out-dir", directory, program,
         ]  # fmt: skip
         with tempfile.TemporaryFile("w+") as words:
-            with contextlib.suppress(subprocess.TimeoutExpired):  # what is written counts
-                subprocess.run(
-                    list(map(str, command)),
-                    cwd=directory,
-                    stdout=words,
-                    stderr=subprocess.STDOUT,
-                    timeout=self.timeout_s,
-                    check=False,
-                )
+            # Whatever ends it, the tests that it has written count.
+            subprocess.run(
+                list(map(str, command)),
+                cwd=directory,
+                stdout=words,
+                stderr=subprocess.STDOUT,
+                preexec_fn=lambda: setrlimit(RLIMIT_CPU, (self.limit_s, self.limit_s)),
+                check=False,
+            )
             words.seek(0)
             return words.read()
 
