@@ -230,10 +230,22 @@ void MatchTable::read_keyed(const std::vector<EntryRead>& reads,
     const Json& found = result.at("entries").at(place);
     if (found.is_null()) {
       answers.fail(number, not_found(reading()));
+    } else if (asks_for_other_action(reads[number].entry, found)) {
+      answers.fail(number, invalid(reading() + ": the entry has the action " +
+                                   found.at("action").get<std::string>() + ", not the one asked for;"));
     } else {
       put_entry(found, reads[number], answers.add(number, reads[number]));
     }
   }
+}
+
+// The fields of an action that the entry does not have cannot be read. As on an SDE, entries of
+// action profiles are not looked at.
+bool MatchTable::asks_for_other_action(const bfrt_proto::TableEntry& entry,
+                                       const Json& found) const {
+  const std::uint32_t wanted = entry.data().action_id();
+  if (wanted == 0 || is_indirect() || !found.contains("action")) return false;
+  return table().action(found.at("action").get<std::string>())->id != wanted;
 }
 
 void MatchTable::read_all(std::size_t number, const EntryRead& read, SwitchLink& link,

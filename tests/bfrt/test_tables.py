@@ -52,6 +52,21 @@ def test_packets_go_where_an_entry_says(client: Client, switch: SoftswitchTarget
     assert switch.send(1, FRAME) == []
 
 
+def test_an_entry_is_not_read_as_one_of_another_action(client: Client) -> None:
+    """As an SDE does: its example tna_ternary_match expects an error."""
+    client.insert("forward", to(MAC), "send", {"port": 2})
+    for action, code in (("send", None), ("discard", INVALID)):
+        question = client.proto.Entity(table_entry=client.entry("forward", to(MAC), action))
+        if code is None:
+            assert len(client.read_entities([question]).entities) == 1
+            continue
+        with pytest.raises(CallError) as failed:
+            client.read_entities([question])
+        ((found, text),) = failed.value.details
+        assert found == code
+        assert "the entry has the action Ingress.send, not the one asked for" in text
+
+
 @pytest.mark.parametrize("kind", ["INSERT", "INSERT_OR_MODIFY", "MODIFY"])
 def test_parameters_that_are_left_out_are_zero(client: Client, kind: str) -> None:
     """As an SDE does: it looks at what it is given, whatever the schema calls mandatory."""
