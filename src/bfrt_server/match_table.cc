@@ -257,9 +257,12 @@ void MatchTable::read_all(std::size_t number, const EntryRead& read, SwitchLink&
     Json args = {{"table", table().name}};
     if (read.entry.is_default_entry()) args["entries"] = Json::array();
     const Json result = link.call("table_read", args);
-    for (const Json& found : result.at("entries"))
-      put_entry(found, read, answers.add(number, read));
-    if (has_default()) put_default(result.at("default"), read, answers.add(number, read));
+    for (const Json& found : result.at("entries")) {
+      if (!asks_for_other_action(read.entry, found))
+        put_entry(found, read, answers.add(number, read));
+    }
+    if (has_default() && !asks_for_other_action(read.entry, result.at("default")))
+      put_default(result.at("default"), read, answers.add(number, read));
   } catch (const Failure& failure) {
     answers.fail(number, failure);
   } catch (const CommandError& error) {

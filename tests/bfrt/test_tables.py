@@ -67,6 +67,19 @@ def test_an_entry_is_not_read_as_one_of_another_action(client: Client) -> None:
         assert "the entry has the action Ingress.send, not the one asked for" in text
 
 
+def test_all_entries_of_one_action_are_read(client: Client) -> None:
+    client.insert("forward", to(MAC), "send", {"port": 2})
+    client.insert("forward", to(MAC + 1), "discard")
+    client.insert("forward", to(MAC + 2), "send", {"port": 3})
+    question = client.entry("forward", None, "send")
+    answer = client.read_entities([client.proto.Entity(table_entry=question)])
+    found = [client.plain(entity.table_entry) for entity in answer.entities]
+    assert [(each.action, each.data["port"], each.is_default) for each in found] == [
+        ("Ingress.send", 2, False),
+        ("Ingress.send", 3, False),
+    ]
+
+
 @pytest.mark.parametrize("kind", ["INSERT", "INSERT_OR_MODIFY", "MODIFY"])
 def test_parameters_that_are_left_out_are_zero(client: Client, kind: str) -> None:
     """As an SDE does: it looks at what it is given, whatever the schema calls mandatory."""
