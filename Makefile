@@ -8,7 +8,7 @@ ifdef SUDO_UID
 .SHELLFLAGS := -c 'trap scripts/give-back EXIT; eval "$$1"' recipe
 endif
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup build configure programs softswitch package lint ctest pytest smoke long soak sanitize fuzz fuzz-translator threads bench tofino p4testgen list notebook lab clean testbed-up testbed-down run
+.PHONY: help demo test setup build configure programs softswitch package lint ctest pytest smoke long soak sanitize fuzz fuzz-translator threads bench tofino p4testgen ptf list notebook lab clean testbed-up testbed-down run
 
 JOBS ?= $(shell nproc)
 PROFILE ?= embedded
@@ -93,9 +93,14 @@ bench: ## Ratios of the parts to yardsticks (docs/bench.md)
 tofino: ## P4 programs through the Tofino compiler (P4C=/path/to/p4c, PROGRAMS="a.p4 b.p4", OUTPUT=DIR)
 	@python -m turntable_tofino --p4c "$(or $(P4C),p4c)" $(if $(OUTPUT),--output "$(OUTPUT)") $(PROGRAMS)
 
-p4testgen: ## Packet tests by P4Testgen (P4TESTGEN=/path/to/p4testgen, P4TESTGEN_SAMPLES=DIR)
+p4testgen: ## Packet tests by P4Testgen (P4TESTGEN=/path/to/p4testgen, P4TESTGEN_SAMPLES=DIR, P4TESTGEN_TESTS=DIR)
 	@PYTHONPATH=tests python -m packet.p4testgen --p4testgen "$(or $(P4TESTGEN),p4testgen)" \
-		$(if $(P4TESTGEN_SAMPLES),--samples "$(P4TESTGEN_SAMPLES)")
+		$(if $(P4TESTGEN_SAMPLES),--samples "$(P4TESTGEN_SAMPLES)") \
+		$(if $(P4TESTGEN_TESTS),--tests-dir "$(P4TESTGEN_TESTS)") $(if $(P4TESTGEN_ONLY),--only "$(P4TESTGEN_ONLY)")
+
+ptf: ## PTF tests of open-p4studio's examples (OPEN_P4STUDIO=DIR, PTF_PYTHON=/path/to/python, PROGRAMS="…")
+	@$(AS_ROOT) env PYTHONPATH=tests python -m ptf --studio "$(or $(OPEN_P4STUDIO),open-p4studio)" \
+		--python "$(or $(PTF_PYTHON),python3)" $(PROGRAMS)
 
 list: ## Experiments with their profiles, testbeds, runs
 	@scripts/list

@@ -230,10 +230,22 @@ void MatchTable::read_keyed(const std::vector<EntryRead>& reads,
     const Json& found = result.at("entries").at(place);
     if (found.is_null()) {
       answers.fail(number, not_found(reading()));
+    } else if (asks_for_other_action(reads[number].entry, found)) {
+      answers.fail(number, invalid(reading() + ": the entry has the action " +
+                                   found.at("action").get<std::string>() + ", not the one asked for;"));
     } else {
       put_entry(found, reads[number], answers.add(number, reads[number]));
     }
   }
+}
+
+// The fields of an action that the entry does not have cannot be read. As on an SDE, entries of
+// action profiles are not looked at.
+bool MatchTable::asks_for_other_action(const bfrt_proto::TableEntry& entry,
+                                       const Json& found) const {
+  const std::uint32_t wanted = entry.data().action_id();
+  if (wanted == 0 || is_indirect() || !found.contains("action")) return false;
+  return table().action(found.at("action").get<std::string>())->id != wanted;
 }
 
 void MatchTable::read_all(std::size_t number, const EntryRead& read, SwitchLink& link,
@@ -245,9 +257,12 @@ void MatchTable::read_all(std::size_t number, const EntryRead& read, SwitchLink&
     Json args = {{"table", table().name}};
     if (read.entry.is_default_entry()) args["entries"] = Json::array();
     const Json result = link.call("table_read", args);
-    for (const Json& found : result.at("entries"))
-      put_entry(found, read, answers.add(number, read));
-    if (has_default()) put_default(result.at("default"), read, answers.add(number, read));
+    for (const Json& found : result.at("entries")) {
+      if (!asks_for_other_action(read.entry, found))
+        put_entry(found, read, answers.add(number, read));
+    }
+    if (has_default() && !asks_for_other_action(read.entry, result.at("default")))
+      put_default(result.at("default"), read, answers.add(number, read));
   } catch (const Failure& failure) {
     answers.fail(number, failure);
   } catch (const CommandError& error) {

@@ -38,6 +38,8 @@ class MatchTable final : public TableAccess {
                            const std::string& context) const;
   void read_keyed(const std::vector<EntryRead>& reads, const std::vector<std::size_t>& keyed,
                   SwitchLink& link, ReadAnswers& answers);
+  bool asks_for_other_action(const bfrt_proto::TableEntry& entry,
+                             const nlohmann::json& found) const;
   void read_all(std::size_t number, const EntryRead& read, SwitchLink& link, ReadAnswers& answers);
   void put_entry(const nlohmann::json& found, const EntryRead& read, bfrt_proto::TableEntry& entry);
   void put_default(const nlohmann::json& found, const EntryRead& read,

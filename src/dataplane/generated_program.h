@@ -66,6 +66,10 @@ class GeneratedProgram : public Program {
   void mirror_rebuilt(Packet& packet) noexcept;
 
   bool mirror_requested_ = false;
+  // Whether the control has assigned these fields of its deparser's intrinsic metadata.
+  bool digest_type_assigned_ = false;
+  bool mirror_type_assigned_ = false;
+  bool resubmit_type_assigned_ = false;
   DigestQueue digests_;
   std::uint64_t now_ns_ = 0;  // of the packet being processed, for meters
 

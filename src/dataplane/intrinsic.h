@@ -17,6 +17,11 @@ inline constexpr std::uint32_t kIngressPrefix = 8 + 8;
 inline constexpr std::uint32_t kEgressPrefix = 27;
 static_assert(kIngressPrefix <= kHeadroom && kEgressPrefix <= kHeadroom);
 
+// What digest_type, mirror_type and resubmit_type hold in a deparser that asks for type 0, if the
+// control has not assigned them: no number of three bits. On the ASIC a field that is not assigned
+// asks for nothing.
+inline constexpr std::uint8_t kNoType = 8;
+
 // What ucast_egress_port holds until the program assigns it; port 511 does not exist on Tofino 1.
 inline constexpr std::uint16_t kNoEgressPort = 0x1FF;
 

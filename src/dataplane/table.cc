@@ -1,6 +1,7 @@
 #include "dataplane/table.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "dataplane/filter_codec.h"
 
@@ -13,6 +14,7 @@ std::uint32_t Table::insert(const Match& match, const Words& words) {
     matches_.emplace_back();
     pool_.resize(pool_.size() + stride_);
   } else {
+    std::ranges::pop_heap(free_, std::greater{});
     number = free_.back();
     free_.pop_back();
   }
@@ -33,6 +35,7 @@ Table::Words Table::erase(const Match& match) {
   uncount_name(number);
   matches_[number] = Match{};
   free_.push_back(number);
+  std::ranges::push_heap(free_, std::greater{});
   --size_;
   return result;
 }

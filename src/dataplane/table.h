@@ -203,6 +203,8 @@ class Table {
   Words pool_;
   Words initial_default_;
   std::vector<Match> matches_;  // empty words: the place is free
+  // A heap: the lowest place is taken first, so that a table which was emptied and filled again is
+  // read in the order of its insertions, as by the driver of a Tofino.
   std::vector<std::uint32_t> free_;
   std::uint64_t now_ns_ = 0;
   bool counts_names_ = false;

@@ -7,6 +7,8 @@ instance has its own tables and externs, named by its path, as in the control pl
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +19,7 @@ from p4soft.check.symbols import InstanceSymbol, Scope, Symbol, ValueSetSymbol
 from p4soft.check.tables import implementation_of
 from p4soft.errors import P4Error, Position, unsupported
 from p4soft.frontend import syntax
+from p4soft.known_conditions import unreached_tables
 
 BLOCKS = (
     "ingress_parser",
@@ -213,8 +216,12 @@ def join_path(owner: str, name: str) -> str:
 class Elaborator:
     """Of one pipeline, which has instances of its own of what is declared at the top level."""
 
-    def __init__(self, program: syntax.Program) -> None:
+    def __init__(self, program: syntax.Program, specialized: Counter[str]) -> None:
+        """specialized: how many blocks of each type the pipelines before this one were given
+        arguments for.
+        """
         self._program = program
+        self._specialized = specialized
         self._globals: dict[Symbol, Any] = {}
 
     def elaborate(
@@ -241,7 +248,8 @@ class Elaborator:
     def _top_block(self, argument: syntax.Expression, position: Position) -> BlockInstance:
         if isinstance(argument, syntax.Call):
             assert isinstance(argument.type, types.Generic)
-            return self._block(argument.type, argument.type.name, argument.target.arguments, None)
+            name = self._name_of_block(argument)
+            return self._block(argument.type, name, argument.target.arguments, None)
         if isinstance(argument, syntax.Name) and isinstance(argument.symbol, InstanceSymbol):
             symbol = argument.symbol
             assert isinstance(symbol.type, types.Generic)
@@ -249,6 +257,17 @@ class Elaborator:
         raise P4Error(
             position, "a block of the pipeline must be an instance, for example SwitchIngress()"
         )
+
+    def _name_of_block(self, call: syntax.Call) -> str:
+        """Ingress() is `Ingress`; Ingress(1) and Ingress(2) are `Ingress_0` and `Ingress_1`, as the
+        Tofino compiler specializes and names them.
+        """
+        assert isinstance(call.type, types.Generic)
+        name = call.type.name
+        if not call.target.arguments:
+            return name
+        self._specialized[name] += 1
+        return f"{re.sub(r'_[0-9]*$', '', name)}_{self._specialized[name] - 1}"
 
     # --- Blocks -----------------------------------------------------------------------------------
 
@@ -276,6 +295,11 @@ class Elaborator:
                 name = given_name(statement.name, statement.annotations)
                 path = join_path(block.path, name)
                 block.value_sets.append(ValueSetInstance(path, statement.symbol))
+        if isinstance(declaration, syntax.Control):
+            unreached = {
+                symbol.declaration for symbol in unreached_tables(declaration.body, block.find)
+            }
+            block.tables = [t for t in block.tables if t.declaration not in unreached]
         return block
 
     def _instance(self, symbol: InstanceSymbol, block: BlockInstance) -> None:
@@ -386,6 +410,7 @@ def elaborate(program: syntax.Program, scope: Scope) -> Pipes:
             main.position, f"the package {main.type.name} as main", "Switch of <tna.p4>"
         )
     of_name: dict[str, Pipeline] = {}
+    specialized: Counter[str] = Counter()
     names = []
     for argument in main.arguments:
         if argument is None:
@@ -393,7 +418,7 @@ def elaborate(program: syntax.Program, scope: Scope) -> Pipes:
         name, blocks = _pipeline(argument, len(names))
         names.append(name)
         if name not in of_name:
-            of_name[name] = Elaborator(program).elaborate(name, blocks, main.position)
+            of_name[name] = Elaborator(program, specialized).elaborate(name, blocks, main.position)
     order = list(of_name)
     return Pipes(list(of_name.values()), [order.index(name) for name in names])
 

@@ -52,6 +52,34 @@ def test_packets_go_where_an_entry_says(client: Client, switch: SoftswitchTarget
     assert switch.send(1, FRAME) == []
 
 
+def test_an_entry_is_not_read_as_one_of_another_action(client: Client) -> None:
+    """As an SDE does: its example tna_ternary_match expects an error."""
+    client.insert("forward", to(MAC), "send", {"port": 2})
+    for action, code in (("send", None), ("discard", INVALID)):
+        question = client.proto.Entity(table_entry=client.entry("forward", to(MAC), action))
+        if code is None:
+            assert len(client.read_entities([question]).entities) == 1
+            continue
+        with pytest.raises(CallError) as failed:
+            client.read_entities([question])
+        ((found, text),) = failed.value.details
+        assert found == code
+        assert "the entry has the action Ingress.send, not the one asked for" in text
+
+
+def test_all_entries_of_one_action_are_read(client: Client) -> None:
+    client.insert("forward", to(MAC), "send", {"port": 2})
+    client.insert("forward", to(MAC + 1), "discard")
+    client.insert("forward", to(MAC + 2), "send", {"port": 3})
+    question = client.entry("forward", None, "send")
+    answer = client.read_entities([client.proto.Entity(table_entry=question)])
+    found = [client.plain(entity.table_entry) for entity in answer.entities]
+    assert [(each.action, each.data["port"], each.is_default) for each in found] == [
+        ("Ingress.send", 2, False),
+        ("Ingress.send", 3, False),
+    ]
+
+
 @pytest.mark.parametrize("kind", ["INSERT", "INSERT_OR_MODIFY", "MODIFY"])
 def test_parameters_that_are_left_out_are_zero(client: Client, kind: str) -> None:
     """As an SDE does: it looks at what it is given, whatever the schema calls mandatory."""

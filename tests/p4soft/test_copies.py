@@ -588,3 +588,37 @@ def test_data_of_a_group_that_are_no_object_are_refused(load, data: object) -> N
     update = {"op": "upsert", "table": "$pre.mgid", "key": {"$MGID": 9}, "data": data}
     with pytest.raises(CommandFailedError, match=r"table \$pre\.mgid: \"data\" is .*; expected an"):
         load(SWITCH).command("table_write", updates=[update])
+
+
+# As in the vendor's example tna_resubmit: its test NoResubmitTest assigns no type, and expects the
+# packet to leave, although one of the types is 0.
+TYPE_ZERO = program(
+    """
+    if (hdr.data.kind == 1) { ig_dprsr_md.resubmit_type = 0; hdr.data.a = 1; }
+    if (hdr.data.kind == 2) { ask(ig_dprsr_md.digest_type); }
+    if (hdr.data.kind == 3) { ig_dprsr_md.digest_type = 5; }
+    if (ig_intr_md.resubmit_flag == 1) { hdr.data.a = 2; ig_dprsr_md.resubmit_type = 1; }
+    """,
+    top="struct seen_t { bit<8> kind; }\n",
+    local="    action ask(out bit<3> type) { type = 0; }",
+    deparser_local="    Resubmit() resubmit;\n    Digest<seen_t>(0) digest;",
+    deparser="""
+        if (ig_dprsr_md.resubmit_type == 0) { resubmit.emit(); }
+        digest.pack({hdr.data.kind});
+        pkt.emit(hdr);""",
+)
+
+
+def test_type_zero_asks_only_if_it_was_assigned(load) -> None:
+    switch = load(TYPE_ZERO)
+
+    def sent(kind: int) -> tuple[int, int]:
+        """The frame's field a, digests."""
+        [(_, frame)] = switch.send(1, bytes([kind]) + bytes(13))
+        return frame[1], len(switch.command("digest_read")["digests"])
+
+    assert sent(0) == (0, 0)
+    assert sent(1) == (2, 0)
+    assert sent(2) == (0, 1)
+    assert sent(3) == (0, 0)
+    assert sent(0) == (0, 0)  # nothing is left of the packets before

@@ -356,3 +356,21 @@ def test_hashes_equal_those_of_the_tofino_compiler(load) -> None:
     for i, (width, algorithm, arguments, expected) in enumerate(COMPILER_HASHES):
         [(_, out)] = switch.send(1, bytes([i]) + bytes(13))
         assert out[4:8].hex() == f"{expected:08x}", f"{algorithm} {arguments} in {width}"
+
+
+def test_an_out_parameter_that_is_not_assigned_assigns_no_port(load) -> None:
+    """P4Testgen's tests of p4c's sample tna_simple_switch expect a drop where its control for the
+    link aggregation misses.
+    """
+    source = program(
+        "choose.apply(hdr, ig_tm_md.ucast_egress_port);",
+        top="""
+control Choose(in headers_t hdr, out PortId_t port) {
+    apply { if (hdr.data.kind == 1) { port = 9; } }
+}
+""",
+        local="Choose() choose;",
+    ).replace("ig_tm_md.ucast_egress_port = 5;", "")
+    switch = load(source)
+    assert [port for port, _ in switch.send(5, bytes([1]) + bytes(13))] == [9]
+    assert switch.send(5, bytes(14)) == []

@@ -145,6 +145,21 @@ def test_ternary_by_priority(load) -> None:
     assert low["key"] == {"hdr.data.kind": 1, "hdr.data.b": {"value": 0x34, "mask": 0xFF}}
 
 
+def test_entries_are_read_in_the_order_of_their_insertion(load) -> None:
+    """Also in a table that was emptied, as the vendor's example tna_ternary_match expects."""
+    target = cleared(load(table_program("hdr.data.b: ternary; hdr.data.kind: exact;")))
+    priorities = [7, 3, 9, 1]
+    for _ in range(2):
+        for priority in priorities:
+            insert(target, {"kind": priority, "b": {"value": 0, "mask": 1}}, 1, priority=priority)
+        read = target.command("table_read", table="t")["entries"]
+        assert [entry["priority"] for entry in read] == priorities
+        for entry in read:
+            delete = {"op": "delete", "table": "t"}
+            keys = {"key": entry["key"], "priority": entry["priority"]}
+            target.command("table_write", updates=[delete | keys])
+
+
 def test_range_with_overlaps(load) -> None:
     target = cleared(load(table_program("hdr.data.kind: exact; hdr.data.b: range;")))
 

@@ -10,23 +10,49 @@ import pytest
 from . import p4testgen
 from .p4testgen import Generator, Player, Verdict, main, passes, summary
 
+TEST = """
+class {name}(AbstractTest):
+    def setupCtrlPlane(self):
+        {entries}
+
+    def sendPacket(self):
+        send_packet(self, 1, b'\\x00')
+
+    def verifyPackets(self):
+        {expected}
+
+    def runTest(self):
+        self.runTestImpl()
+"""
 # NoCache drops what is no IP frame.
-FILES = {"drop_1": "packet 1 00\n", "drop_2": "packet 1 00\nexpect 1 00$\n", "odd": "what\n"}
+TESTS = "".join(
+    [
+        TEST.format(name="Test1", entries="pass", expected="pass"),
+        TEST.format(
+            name="Test2",
+            entries="pass",
+            expected="verify_packet(self, Mask(b'\\x00' * 30), 1)",
+        ),
+        TEST.format(
+            name="Test3",
+            entries="self.overrideDefaultEntry('nowhere', 'f')",
+            expected="pass",
+        ),
+    ]
+)
 
 
 @pytest.fixture
 def fake(tmp_path: Path) -> Path:
-    """Writes FILES for a program called nocache, and fails for others."""
+    """Writes TESTS for a program called nocache, and fails for others; notes each call."""
     path = tmp_path / "p4testgen"
-    prepared = tmp_path / "prepared"
-    prepared.mkdir()
-    for name, text in FILES.items():
-        (prepared / f"{name}.stf").write_text(text)
+    (tmp_path / "prepared.py").write_text(TESTS)
     path.write_text(
         "#!/bin/sh\n"
+        f'echo "$*" >> {tmp_path}/calls\n'
         'while [ "$1" != --out-dir ]; do shift; done\n'
         'case $3 in *nocache.p4) ;; *) echo "error: not for me"; exit 3 ;; esac\n'
-        f"cp {prepared}/*.stf $2\n"
+        f"cp {tmp_path}/prepared.py $2/nocache.py\n"
     )
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
     return path
@@ -36,7 +62,7 @@ def fake(tmp_path: Path) -> Path:
 def player(fake: Path, build_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Player:
     library = build_dir / "lib" / "p4" / "nocache.so"
     monkeypatch.setattr(p4testgen, "compile_program", lambda *_: library)
-    return Player(Generator(fake, 10), build_dir, tmp_path)
+    return Player(Generator(fake, 10, tmp_path / "tests"), build_dir, tmp_path)
 
 
 def test_every_test_is_played_and_each_failure_has_its_reason(
@@ -45,14 +71,32 @@ def test_every_test_is_played_and_each_failure_has_its_reason(
     verdict = player.judge(tmp_path / "nocache.p4")
     assert (verdict.passed, verdict.total) == (1, 3)
     assert verdict.failed == [
-        "drop_2.stf: missing: ['port 1 00$']; besides: none",
-        "odd.stf: line 1: 'what': expected add, setdefault, packet or expect",
+        f"Test2: missing: ['port 1 {'00' * 30}']; besides: none",
+        "Test3: the program has 0 tables 'nowhere', expected one",
     ]
+
+
+def test_tests_that_are_there_are_not_written_again(player: Player, tmp_path: Path) -> None:
+    verdicts = [player.judge(tmp_path / "nocache.p4") for _ in range(2)]
+    assert [verdict.total for verdict in verdicts] == [3, 3]
+    assert len((tmp_path / "calls").read_text().splitlines()) == 1
 
 
 def test_program_without_tests_is_named(player: Player, tmp_path: Path) -> None:
     verdict = player.judge(tmp_path / "other.p4")
-    assert verdict.skipped == "not tested: p4testgen wrote no test (status 3): error: not for me"
+    assert verdict.skipped == "not tested: p4testgen wrote no test: error: not for me"
+    # The second call without a choice of paths: of some programs it finds more in that way.
+    covering, plain = (tmp_path / "calls").read_text().splitlines()
+    assert "GREEDY_STATEMENT_SEARCH" in covering
+    assert "GREEDY_STATEMENT_SEARCH" not in plain
+
+
+def test_program_of_which_no_path_ends_in_time_is_named(player: Player, tmp_path: Path) -> None:
+    slow = tmp_path / "p4testgen"
+    slow.write_text("#!/bin/sh\necho warning: much to do\nwhile :; do :; done\n")
+    hasty = Player(Generator(slow, 10, tmp_path / "t", 1), player.build, player.directory)
+    verdict = hasty.judge(tmp_path / "other.p4")
+    assert verdict.skipped == "not tested: p4testgen wrote no test: no path ends within 1 s"
 
 
 def test_summary_and_goal() -> None:

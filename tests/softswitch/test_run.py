@@ -90,6 +90,15 @@ def test_an_end_of_one_is_the_end_of_all(start: Start) -> None:
     await_end(pids)
 
 
+def test_the_number_of_pipes_is_handed_to_the_server(start: Start) -> None:
+    run = start("--pipes", "4")
+    commands = [
+        Path(f"/proc/{pid}/cmdline").read_text().split("\0") for pid in children(run.process.pid)
+    ]
+    [server] = [words for words in commands if words[0].endswith("bfrt-server")]
+    assert server[server.index("--pipes") + 1] == "4"
+
+
 def test_servers_may_be_left_out(start: Start) -> None:
     run = start("--bfrt", "off", "--p4runtime", "off")
     assert "BF Runtime" not in run.said

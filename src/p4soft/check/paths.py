@@ -14,6 +14,7 @@ from p4soft.check import types
 from p4soft.check.symbols import ActionSymbol, Target, VariableSymbol
 from p4soft.elaborate import BlockInstance
 from p4soft.frontend import syntax
+from p4soft.known_conditions import known
 
 State = TypeVar("State")
 
@@ -91,15 +92,7 @@ class Paths(Generic[State]):
             for inner in statement.statements:
                 state = self.statement(inner, block, state)
         elif isinstance(statement, syntax.If):
-            sides = zip(
-                self.branch(statement.condition, block, state),
-                (statement.then, statement.otherwise),
-                strict=True,
-            )
-            state = self._any(
-                lambda side: self.statement(side[1], block, side[0]),
-                [side for side in sides if side[0] is not None],
-            )
+            state = self._if(statement, block, state)
         elif isinstance(statement, syntax.Switch):
             state = self._switch(statement, block, state)
         elif isinstance(statement, syntax.Return):
@@ -117,6 +110,20 @@ class Paths(Generic[State]):
         elif isinstance(statement, syntax.CallStatement):
             state = self.expression(statement.call, block, state)
         return state
+
+    def _if(self, statement: syntax.If, block: BlockInstance, state: State) -> State:
+        holds = known(statement.condition, block.find)
+        if holds is not None:
+            return self.statement(statement.then if holds else statement.otherwise, block, state)
+        sides = zip(
+            self.branch(statement.condition, block, state),
+            (statement.then, statement.otherwise),
+            strict=True,
+        )
+        return self._any(
+            lambda side: self.statement(side[1], block, side[0]),
+            [side for side in sides if side[0] is not None],
+        )
 
     def _switch(self, switch: syntax.Switch, block: BlockInstance, state: State) -> State:
         """A case over action_run is reached only after its action."""

@@ -113,8 +113,10 @@ class ArgumentEmitter(ExpressionEmitter):
                 self.lines.add(f"{argument.text} = {type_}{{}};")
             return argument.text
         copy = self.temporary("copy")
-        is_copied_in = parameter.direction == "inout" and argument.expression is not None
-        self.lines.add(f"{type_} {copy} = {argument.text if is_copied_in else '{}'};")
+        begins_as_argument = argument.expression is not None and (
+            parameter.direction == "inout" or _is_unicast_port(argument.expression)
+        )
+        self.lines.add(f"{type_} {copy} = {argument.text if begins_as_argument else '{}'};")
         return copy
 
     def save_place(self, target: syntax.Expression) -> None:
@@ -131,6 +133,13 @@ class ArgumentEmitter(ExpressionEmitter):
     def forget_places(self, targets: Sequence[syntax.Expression | None]) -> None:
         for node in walk(targets):
             self.saved_places.pop(node, None)  # type: ignore[call-overload]
+
+
+def _is_unicast_port(place: syntax.Expression) -> bool:
+    """A callee that does not assign its out parameter has not assigned a port: there is no unicast
+    copy. Other out parameters begin at zero.
+    """
+    return isinstance(place, syntax.Member) and place.name == "ucast_egress_port"
 
 
 def _is_part(place: str, text: str) -> bool:

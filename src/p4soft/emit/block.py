@@ -15,6 +15,7 @@ from p4soft.elaborate import BlockInstance, ExternInstance
 from p4soft.emit import port_metadata
 from p4soft.emit.cpp_types import cpp_type, is_scalar
 from p4soft.emit.externs import handler_of
+from p4soft.emit.externs.deparsers import is_type_field
 from p4soft.emit.naming import identifier
 from p4soft.emit.state import Emission
 from p4soft.emit.statements import StatementEmitter
@@ -176,6 +177,11 @@ class BlockEmitter(StatementEmitter):
             f"the extern function {target.name}",
             f"verify, min, max, invalidate, {UNPACK}, sizeInBits, sizeInBytes",
         )
+
+    def store(self, target: syntax.Expression, text: str) -> None:
+        super().store(target, text)
+        if is_type_field(target):
+            self.lines.add(f"{target.name}_assigned_ = true;")
 
     def _invalidate(self, call: syntax.Call, place: syntax.Expression) -> str:
         if isinstance(place.type, types.Composite) and place.type.is_header:

@@ -10,7 +10,7 @@ from p4soft.check import types
 from p4soft.elaborate import BlockInstance, Pipes
 from p4soft.emit import port_metadata
 from p4soft.emit.cpp_types import cpp_type
-from p4soft.emit.externs.deparsers import selectors, uses
+from p4soft.emit.externs.deparsers import selectors, types_with_zero, uses
 from p4soft.emit.state import Emission
 from p4soft.emit.text import Lines
 from p4soft.frontend import syntax
@@ -97,6 +97,7 @@ def emit_half(emission: Emission, half: Half, pipes: Pipes, output: Lines) -> No
         output.add("packet_bytes_ = packet.length + kFrameCheckBytes;", f"now_ns_ = {half.now};")
         if _asks(deparser):
             output.add("packet_ = &packet;", "mirror_requested_ = false;")
+        output.add(*(f"{name}_assigned_ = false;" for name in types_with_zero(deparser)))
         output.add("packet.mirrored = false;")
         if half is INGRESS:
             output.add("packet.resubmit = false;")
@@ -133,6 +134,12 @@ def emit_half(emission: Emission, half: Half, pipes: Pipes, output: Lines) -> No
         output.add(f"apply_{control.identifier}({_arguments(control, half)});")
         if emission.uses_exit:
             output.add("exited_ = false;")
+        output.add(
+            *(
+                f"if (!{name}_assigned_) for_deparser_.{name} = kNoType;"
+                for name in types_with_zero(deparser)
+            )
+        )
         output.add(*(f"{name}_ = for_deparser_.{name};" for name in selectors(deparser)))
         output.add(f"{deparser.identifier}_writer writer_;")
         output.add(f"apply_{deparser.identifier}({_arguments(deparser, half)});")

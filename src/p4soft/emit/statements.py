@@ -10,6 +10,7 @@ from p4soft.emit.calls import CallEmitter
 from p4soft.emit.cpp_types import cpp_constant, cpp_type
 from p4soft.emit.naming import identifier
 from p4soft.frontend import syntax
+from p4soft.known_conditions import known
 
 
 class StatementEmitter(CallEmitter):
@@ -52,6 +53,13 @@ class StatementEmitter(CallEmitter):
             self.lines.add(f"static_cast<void>({text});")
 
     def _if(self, statement: syntax.If) -> None:
+        holds = known(statement.condition, self.block.find) if self.block else None
+        if holds is not None:
+            taken = statement.then if holds else statement.otherwise
+            if taken is not None:
+                with self.lines.braces(""):
+                    self.body(taken)
+            return
         condition = self.value(statement.condition)
         with self.lines.braces(f"if ({condition})", "}"):
             self.body(statement.then)

@@ -101,6 +101,11 @@ def _parse(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
     for server in (BFRT, P4RUNTIME):
         add(server.option, default=server.default, metavar="ADDRESS:PORT",
             help=f"where {server.program} listens, or {_OFF} (default: %(default)s)")  # fmt: skip
+    add(
+        "--pipes",
+        choices=("1", "2", "4"),
+        help="of the chip, as BF Runtime shows it: registers have a value for each (default: 2)",
+    )
     add("--pcap-dir", type=Path, metavar="DIR",
         help="write INTERFACE_in.pcap and INTERFACE_out.pcap there")  # fmt: skip
     add("--trace", nargs="?", const="", metavar="FILTER",
@@ -130,6 +135,8 @@ class _Switch:
             server: server.listen(text)
             for server, text in ((BFRT, options.bfrt), (P4RUNTIME, options.p4runtime))
         }
+        if options.pipes and listening[BFRT] is not None:
+            listening[BFRT] += ["--pipes", options.pipes]
         ports.check_interfaces([*front, *cpu])
         ports.check_permission()
         found = installation.find()

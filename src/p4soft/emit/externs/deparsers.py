@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from p4soft.check import types
 from p4soft.check.symbols import Target
@@ -13,6 +13,7 @@ from p4soft.emit.order import PADDING
 from p4soft.emit.state import Emission
 from p4soft.errors import P4Error, Position, unsupported
 from p4soft.frontend import syntax
+from p4soft.tree import walk
 
 if TYPE_CHECKING:
     from p4soft.emit.block import BlockEmitter
@@ -38,6 +39,32 @@ def selectors(deparser: BlockInstance) -> list[str]:
             for extern in block.externs
             if extern.type.name in _SELECTORS and extern.arguments
         }
+    )
+
+
+def types_with_zero(deparser: BlockInstance) -> list[str]:
+    """The fields of which the deparser asks whether they are 0: only then does it make a difference
+    whether the control has assigned them.
+    """
+    found = set()
+    for block in deparser.with_descendants():
+        for node in walk(block.declaration.body):
+            if isinstance(node, syntax.Binary) and node.operator == "==":
+                for side, other in ((node.left, node.right), (node.right, node.left)):
+                    if is_type_field(side) and other.value == 0:
+                        found.add(side.name)
+        for extern in block.externs:
+            if extern.type.name in _SELECTORS and extern.arguments[:1] == [0]:
+                found.add(_SELECTORS[extern.type.name])
+    return sorted(found)
+
+
+def is_type_field(place: syntax.Expression) -> TypeGuard[syntax.Member]:
+    return (
+        isinstance(place, syntax.Member)
+        and place.name in _SELECTORS.values()
+        and isinstance(place.base.type, types.Composite)
+        and place.base.type.name.endswith("_intrinsic_metadata_for_deparser_t")
     )
 
 

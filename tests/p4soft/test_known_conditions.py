@@ -1,0 +1,119 @@
+"""Conditions that constructor parameters decide: what is not reached is no part of an instance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from p4_programs import program
+from packet.targets import MemoryTarget
+
+# As in open-p4studio's example selector_resize: two tables of one name, of which an instance has
+# the one that it applies.
+TOP = """
+control Lookup(inout headers_t hdr)(bool is_ternary, bit<8> level) {
+    action mark(bit<8> value) { hdr.data.a = value; }
+    @name("chosen") table chosen_e {
+        key = { hdr.data.kind: exact; }
+        actions = { mark; @defaultonly NoAction; }
+        default_action = NoAction;
+        size = 16;
+    }
+    @name("chosen") table chosen_t {
+        key = { hdr.data.kind: ternary; }
+        actions = { mark; @defaultonly NoAction; }
+        default_action = NoAction;
+        size = 16;
+    }
+    table high {
+        key = { hdr.data.b: exact; }
+        actions = { mark; @defaultonly NoAction; }
+        default_action = NoAction;
+        size = 16;
+    }
+    table unused {
+        key = { hdr.data.c: exact; }
+        actions = { mark; @defaultonly NoAction; }
+        default_action = NoAction;
+        size = 16;
+    }
+    apply {
+        if (is_ternary) { chosen_t.apply(); } else { chosen_e.apply(); }
+        if (!is_ternary && level == 2 || level == 3) { high.apply(); }
+        if (is_ternary && hdr.data.b == 0) { hdr.data.mac = 7; }
+    }
+}
+"""
+PROGRAM = program(
+    "two.apply(hdr); three.apply(hdr);",
+    top=TOP,
+    local="Lookup(false, 2) two;\n    Lookup(true, 2) three;",
+)
+Load = Callable[[str], MemoryTarget]
+
+
+@pytest.fixture
+def switch(load: Load) -> MemoryTarget:
+    return load(PROGRAM)
+
+
+def test_an_instance_has_the_tables_that_it_can_reach(switch: MemoryTarget) -> None:
+    found = {
+        table["name"].removeprefix("pipe.Ingress."): table["key"][0]["match_type"]
+        for table in switch.command("schema")["tables"]
+    }
+    # A table that is applied nowhere stays: it is the program's mistake, not the instance's choice.
+    assert found == {
+        "two.chosen": "Exact",
+        "two.high": "Exact",
+        "two.unused": "Exact",
+        "three.chosen": "Ternary",
+        "three.unused": "Exact",
+    }
+
+
+def test_each_instance_takes_its_own_way(switch: MemoryTarget) -> None:
+    def insert(table: str, key: Any, value: int) -> dict[str, Any]:
+        return {
+            "op": "insert", "table": f"Ingress.{table}", "key": key, "action": "mark",
+            "data": {"value": value},
+        }  # fmt: skip
+
+    switch.command(
+        "table_write",
+        updates=[
+            insert("two.chosen", {"hdr.data.kind": 1}, 0x11),
+            insert("two.high", {"hdr.data.b": 5}, 0x22),
+            insert("three.chosen", {"hdr.data.kind": {"value": 0x80, "mask": 0x80}}, 0x33),
+        ],
+    )
+
+    def answer(kind: int, b: int) -> tuple[int, int]:
+        """Fields a and mac."""
+        frame = bytes([kind, 0]) + b.to_bytes(2, "big") + bytes(10)
+        [(_, data)] = switch.send(1, frame)
+        return data[1], int.from_bytes(data[8:14], "big")
+
+    assert answer(1, 1) == (0x11, 0)
+    assert answer(1, 5) == (0x22, 0)
+    assert answer(0x81, 1) == (0x33, 0)
+    assert answer(0, 0) == (0, 7)
+
+
+def test_both_ways_apply_one_table(load: Load) -> None:
+    """Neither way is another table's, so the packet passes it once."""
+    top = """
+control Once(inout headers_t hdr)(bool early) {
+    action mark() { hdr.data.a = hdr.data.a + 1; }
+    table marks { actions = { mark; } default_action = mark; }
+    apply {
+        if (early) { marks.apply(); }
+        hdr.data.b = 9;
+        if (!early) { marks.apply(); }
+    }
+}
+"""
+    switch = load(program("first.apply(hdr);", top=top, local="Once(true) first;"))
+    [(_, data)] = switch.send(1, bytes(14))
+    assert data[:4] == bytes([0, 1, 0, 9])

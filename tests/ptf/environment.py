@@ -1,0 +1,107 @@
+"""What an SDE installs for its PTF tests, made from a checkout of open-p4studio: the client of BF
+Runtime as `bfrt_grpc`, the base classes as `p4testutils`; and PTF run with it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from .examples import Example
+from .testbed import PIPES, Links
+
+BFRT = Path("pkgsrc/bf-drivers/src/bf_rt")
+# As the SDE's run_ptf_tests.py says to the tests.
+PARAMETERS = {
+    "arch": "tofino", "target": "asic-model", "num_pipes": PIPES, "test_seed": "1",
+    "pkt_size": "100", "port_mode": "100g", "counter_byte_adjust": "0", "use_pi": "False",
+    "traffic_gen": "None", "drivers_test_info": "None", "config_file": "", "reboot": "none",
+    "thrift_server": "localhost", "grpc_server": "localhost", "bfrt_grpc_port": "50052",
+}  # fmt: skip
+
+
+LISTING_TIMEOUT_S = 300
+REASON_CHARACTERS = 200
+
+
+class ImportFailedError(Exception):
+    """A test.py that cannot be imported; why."""
+
+
+class Environment:
+    def __init__(self, python: Path, studio: Path, directory: Path) -> None:
+        """Raises CalledProcessError where grpc_tools does not compile BF Runtime's messages."""
+        self._python = python
+        self._path = directory / "python"
+        client = self._path / "bfrt_grpc"
+        shutil.copytree(studio / BFRT / "bfruntime_grpc_client" / "python", client)
+        shutil.copytree(studio / "pkgsrc/ptf-modules/ptf-utils", self._path / "p4testutils")
+        for package in (client, self._path / "p4testutils"):
+            (package / "__init__.py").touch()
+        subprocess.run(
+            [
+                python, "-m", "grpc_tools.protoc", f"-I{self._site_packages()}",
+                f"-I{studio / BFRT / 'proto'}", f"--python_out={client}",
+                f"--grpc_python_out={client}", "bfruntime.proto",
+            ],
+            check=True,
+        )  # fmt: skip
+
+    def _site_packages(self) -> str:
+        """Where googleapis-common-protos has its .proto files."""
+        code = "import sysconfig; print(sysconfig.get_path('purelib'))"
+        return subprocess.check_output([self._python, "-c", code], text=True).strip()
+
+    def classes(self, example: Example, links: Links) -> list[str]:
+        """Names of an example's tests, in the order of the file. Raises ImportFailedError."""
+        text = (example.directory / "test.py").read_text()
+        written = re.findall(r"^class (\w+)", text, flags=re.MULTILINE)
+        listed = self._ptf(example, links, "--list-test-names", timeout_s=LISTING_TIMEOUT_S)
+        names = {line.strip().rpartition(".")[2] for line in listed.splitlines()}
+        found = [name for name in written if name in names]
+        if not found:
+            raise ImportFailedError(_last_error(listed))
+        return found
+
+    def failure(self, example: Example, links: Links, name: str, timeout_s: float) -> str:
+        """Runs one test; the last line that says why it failed, or nothing."""
+        try:
+            said = self._ptf(example, links, f"test.{name}", timeout_s=timeout_s)
+        except subprocess.TimeoutExpired:
+            return f"did not end within {timeout_s:.0f} s"
+        return "" if re.search(r"^OK\b", said, flags=re.MULTILINE) else _last_error(said)
+
+    def _ptf(self, example: Example, links: Links, *words: str, timeout_s: float) -> str:
+        parameters = PARAMETERS | {"p4_name": example.name}
+        command = links.inside(
+            self._python, self._python.parent / "ptf", "--test-dir", example.directory,
+            "--test-params", ";".join(f"{name}='{value}'" for name, value in parameters.items()),
+            *(f"--interface={port}@{end}" for port, end in example.interfaces.items()),
+            "--socket-recv-size", "10240", *words,
+        )  # fmt: skip
+        packages = [self._path / "bfrt_grpc", self._path / "p4testutils"]
+        path = [self._path, *packages, example.directory.parent]
+        result = subprocess.run(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            cwd=self._path,  # PTF writes its log there
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, path))},
+            timeout=timeout_s,
+            check=False,
+        )
+        (self._path / f"{example.name}.log").write_text(result.stdout)
+        return result.stdout
+
+
+def _last_error(said: str) -> str:
+    """In one line; the client tells in further ones what was wrong with which update."""
+    errors = re.findall(
+        r"^[\w.]*(?:Error|Exception)\b.*(?:\n(?!-{10}|$).+){0,2}", said, flags=re.MULTILINE
+    )
+    words = errors[-1].split() if errors else said.strip().splitlines()[-1:]
+    return " ".join(words)[:REASON_CHARACTERS] or "nothing said"

@@ -1,0 +1,66 @@
+"""The examples of open-p4studio that have a test: which ports each is tested on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+# What the SDE's scripts take where an example has no ports.json: port i is between veth(2i), of the
+# switch, and veth(2i+1), of the test.
+DEFAULT_PORTS = {port: (f"veth{2 * port}", f"veth{2 * port + 1}") for port in range(17)}
+CPU_PORT = 64
+CPU_LINK = ("veth250", "veth251")
+
+
+@dataclass(frozen=True)
+class Example:
+    name: str
+    program: Path
+    include: Path  # of what examples have in common
+    ports: dict[int, tuple[str, str]]  # interfaces of the switch and of the test
+    facts: dict[int, str]  # what ports.json says of a port, as PTF takes it behind an interface
+
+    @property
+    def directory(self) -> Path:
+        return self.program.parent
+
+    @property
+    def interfaces(self) -> dict[int, str]:
+        """Of the test, with the facts."""
+        return {port: end + self.facts.get(port, "") for port, (_, end) in self.ports.items()}
+
+
+def examples(studio: Path, names: Sequence[str]) -> list[Example]:
+    """In the order of their names; without names, all for a Tofino 1."""
+    root = studio / "pkgsrc" / "p4-examples" / "p4_16_programs"
+    found = []
+    for test in sorted(root.glob("*/test.py")):
+        directory = test.parent
+        program = directory / f"{directory.name}.p4"
+        chosen = directory.name in names if names else not directory.name.startswith("t2na")
+        if chosen and program.exists():
+            links = _links(directory)
+            found.append(Example(directory.name, program, root, _ports(links), _facts(links)))
+    return found
+
+
+def _links(directory: Path) -> list[dict[str, Any]]:
+    path = directory / "ports.json"
+    found = json.loads(path.read_text())["PortToVeth"] if path.exists() else []
+    return [dict(link) for link in found]
+
+
+def _ports(links: list[dict[str, Any]]) -> dict[int, tuple[str, str]]:
+    if not links:
+        return DEFAULT_PORTS | {CPU_PORT: CPU_LINK}
+    return {link["device_port"]: (f"veth{link['veth1']}", f"veth{link['veth2']}") for link in links}
+
+
+def _facts(links: list[dict[str, Any]]) -> dict[int, str]:
+    return {
+        link["device_port"]: "".join(f";{name}={value}" for name, value in link.items())
+        for link in links
+    }
