@@ -53,7 +53,7 @@ def find(package: Path = _PACKAGE) -> Installation:
                 prefix / "include/turntable",
                 prefix / "lib" / _LIBRARY,
                 prefix / "bin",
-                "in a checkout, run: cmake --install build --component softswitch "
+                "in a checkout, run: make setup softswitch && cmake --install build --component softswitch "
                 f"--prefix {prefix}",
             )
     raise RunError(
