@@ -132,8 +132,11 @@ def apply_overrides(scale: Scale, extra: ExtraVars) -> Scale:
             raise InputError(extra.where(name), "-e", value, expected)
         if name not in schemas:
             known = [*schemas, *RUN_OPTIONS]
-            hint = f"{did_you_mean(name, known)}; known: {', '.join(known)}. --check shows the plan"
-            expected = f"a factor, constant or option of {scale.experiment.id}{hint}"
+            hint = did_you_mean(name, known) or f"; known: {', '.join(known)}"
+            expected = (
+                f"a factor, constant or option of {scale.experiment.id}{hint}; "
+                "--check shows them in the plan"
+            )
             raise InputError(extra.where(name), name, value, expected)
         if name in factors:
             factors[name] = _levels(extra, name, value, schemas[name])

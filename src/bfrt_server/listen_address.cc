@@ -2,8 +2,13 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <sys/socket.h>
 
+#include <cerrno>
 #include <stdexcept>
+#include <system_error>
+
+#include "common/unique_fd.h"
 
 namespace turntable::bfrt_server {
 namespace {
@@ -37,6 +42,24 @@ std::string listen_address(const std::string& address, std::uint16_t port) {
   }
   throw std::runtime_error("--address " + address +
                            ": expected an IPv4 or IPv6 address, for instance 127.0.0.1");
+}
+
+std::optional<std::string> why_not_listening(const std::string& address, std::uint16_t port) {
+  sockaddr_in v4{.sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {}, .sin_zero = {}};
+  sockaddr_in6 v6{};
+  v6.sin6_family = AF_INET6;
+  v6.sin6_port = htons(port);
+  const bool is_v4 = ::inet_pton(AF_INET, address.c_str(), &v4.sin_addr) == 1;
+  if (!is_v4) ::inet_pton(AF_INET6, address.c_str(), &v6.sin6_addr);
+  const auto* place =
+      is_v4 ? reinterpret_cast<const sockaddr*>(&v4) : reinterpret_cast<const sockaddr*>(&v6);
+  const UniqueFd probe(::socket(place->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int yes = 1;  // as gRPC has it: connections of an earlier server are no obstacle
+  ::setsockopt(probe.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  if (::bind(probe.get(), place, is_v4 ? sizeof v4 : sizeof v6) == 0 &&
+      ::listen(probe.get(), 1) == 0)
+    return std::nullopt;
+  return std::generic_category().message(errno);
 }
 
 }  // namespace turntable::bfrt_server

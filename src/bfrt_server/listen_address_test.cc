@@ -1,8 +1,13 @@
 #include "bfrt_server/listen_address.h"
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
 #include <stdexcept>
+
+#include "common/unique_fd.h"
 
 namespace turntable::bfrt_server {
 namespace {
@@ -27,6 +32,20 @@ TEST(ListenAddress, is_no_name) {
   for (const char* address : {"", "localhost", "127.0.0.1:1", "0"}) {
     EXPECT_THROW(listen_address(address, 1), std::runtime_error) << address;
   }
+}
+
+TEST(ListenAddress, what_the_kernel_has_against_it) {
+  const UniqueFd taken(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in place{};
+  place.sin_family = AF_INET;
+  place.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof place;
+  ASSERT_EQ(::bind(taken.get(), reinterpret_cast<sockaddr*>(&place), size), 0);
+  ASSERT_EQ(::listen(taken.get(), 1), 0);
+  ASSERT_EQ(::getsockname(taken.get(), reinterpret_cast<sockaddr*>(&place), &size), 0);
+  EXPECT_EQ(why_not_listening("127.0.0.1", ntohs(place.sin_port)), "Address already in use");
+  EXPECT_EQ(why_not_listening("198.51.100.1", 0), "Cannot assign requested address");
+  EXPECT_EQ(why_not_listening("127.0.0.1", 0), std::nullopt);
 }
 
 }  // namespace

@@ -24,11 +24,13 @@ struct Options {
 
 // Runs until `shutdown` or a signal. Returns the exit status.
 int run(const Options& options) {
+  silence_grpc();
   node::ControlServer control(options.directory, options.name);
   const std::string listen = listen_address(options.address, options.port);
   Service service(options.of_switch);
   serve(control, service,
         {.address = options.address,
+         .port = options.port,
          .listen = listen,
          .max_message_bytes = kMaxMessageBytes,
          .stats = [&] { return service.stats(); },

@@ -4,8 +4,11 @@
 #include <grpcpp/server_builder.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+
+#include "bfrt_server/listen_address.h"
 
 namespace turntable::bfrt_server {
 namespace {
@@ -13,7 +16,20 @@ namespace {
 constexpr int kMaxThreads = 256;
 constexpr std::chrono::seconds kEndOfCalls{2};  // then they are cancelled
 
+std::runtime_error cannot_listen(const Serving& serving) {
+  const auto why = why_not_listening(serving.address, serving.port);
+  return std::runtime_error(
+      "cannot listen on " + serving.listen + ": " +
+      (why ? *why + "; give it an address of this host and a --port that nothing else has, or 0: "
+                    "any that is free"
+           : "do the certificate and the key of TLS belong together?"));
+}
+
 }  // namespace
+
+void silence_grpc() {
+  ::setenv("GRPC_VERBOSITY", "NONE", 0);
+}
 
 void serve(node::ControlServer& control, grpc::Service& service, const Serving& serving) {
   grpc::ResourceQuota quota;
@@ -31,10 +47,7 @@ void serve(node::ControlServer& control, grpc::Service& service, const Serving& 
   builder.AddListeningPort(serving.listen, serving.credentials, &port);
   builder.RegisterService(&service);
   const auto server = builder.BuildAndStart();
-  if (server == nullptr || port == 0)
-    throw std::runtime_error("cannot listen on " + serving.listen +
-                             "; is the port taken? With TLS: do certificate and key belong "
-                             "together?");
+  if (server == nullptr || port == 0) throw cannot_listen(serving);
   control.on("stats", [&](const nlohmann::json&) {
     nlohmann::json stats = serving.stats();
     stats["address"] = serving.address;

@@ -37,7 +37,7 @@ void SwitchFollower::follow() {
   do {
     std::string why = "softswitch ended";
     try {
-      connect_and_wait();
+      if (!connect_and_wait()) return;
     } catch (const std::exception& error) {
       why = error.what();
     }
@@ -46,14 +46,15 @@ void SwitchFollower::follow() {
   } while (!stopped_within(kTryAgain));
 }
 
-// Returns when softswitch has ended, or this object ends.
-void SwitchFollower::connect_and_wait() {
+// Whether softswitch has ended; otherwise this object ends.
+bool SwitchFollower::connect_and_wait() {
   const auto connection = node::ControlClient(directory_, name_);  // its process is watched
   events_.appeared();
   bool ended = false;
   while (!ended && !stopped_within(std::chrono::milliseconds(0)))
     ended = connection.wait_for_exit(Deadline::after(kLookUp));
   if (ended) events_.lost();
+  return ended;
 }
 
 }  // namespace turntable::bfrt_server

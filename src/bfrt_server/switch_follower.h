@@ -33,7 +33,7 @@ class SwitchFollower {
 
  private:
   void follow();
-  void connect_and_wait();
+  bool connect_and_wait();
   bool stopped_within(std::chrono::milliseconds time);
 
   std::filesystem::path directory_;

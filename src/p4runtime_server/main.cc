@@ -28,6 +28,7 @@ struct Options {
 
 // Runs until `shutdown` or a signal. Returns the exit status.
 int run(const Options& options) {
+  bfrt_server::silence_grpc();
   node::ControlServer control(options.directory, options.name);
   const std::string listen = bfrt_server::listen_address(options.address, options.port);
   bfrt_server::check_who_may_reach(options.address, options.tls);
@@ -39,6 +40,7 @@ int run(const Options& options) {
   bfrt_server::serve(
       control, service,
       {.address = options.address,
+       .port = options.port,
        .listen = listen,
        .max_message_bytes = kMaxMessageBytes,
        .stats = [&] { return service.stats(); },

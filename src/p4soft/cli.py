@@ -75,7 +75,7 @@ def _print_warning(warning: P4Warning) -> None:
 def add_program_arguments(parser: argparse.ArgumentParser) -> None:
     """The program and what `translated` needs to know of it."""
     parser.add_argument(
-        "program", type=Path, help="the top file, for example p4/nocache/nocache.p4"
+        "program", type=Path, metavar="PROGRAM.p4", help="the top file, as p4/nocache/nocache.p4"
     )
     parser.add_argument("-I", dest="include", type=Path, action="append", default=[], metavar="DIR")
     parser.add_argument(

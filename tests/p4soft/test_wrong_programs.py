@@ -33,6 +33,10 @@ CASES: dict[str, tuple[str, str]] = {
     "open comment": (program("/*^*//* no end "), "this comment does not end; expected '*/'"),
     "stray character": (program("hdr.data.a = /*^*/$;"), "expected an expression, found '$'"),
     "missing include": ('#include /*^*/"nothing.p4"\n', "cannot find 'nothing.p4'"),
+    "other architecture": (
+        "#include /*^*/<v1model.p4>\n",
+        "it is another architecture's: expected a program for a",
+    ),
     "error directive": ("#/*^*/error stop here\n", "#error stop here"),
     "if without endif": ("#/*^*/ifdef X\n", "this #if has no #endif"),
     "unknown directive": ("#/*^*/import x\n", "#import is not supported; supported: include"),

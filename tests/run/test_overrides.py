@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from turntable_core.errors import InputError
 from turntable_core.overrides import ExtraVars, apply_overrides, read_options
 from turntable_core.plan import cells_of
 from turntable_core.spec import Scale
@@ -77,3 +78,13 @@ def test_a_continued_run_keeps_what_it_was_begun_with() -> None:
     steering = {"max_attempts": "9", "fail_on_invalid": "no", "turntable_testbed_id": "x"}
     merged = ExtraVars({"run": "a", "share": "0.8"}).on_top_of(earlier | steering)
     assert merged.values == {"profile": "smoke", "rounds": "3", "share": "0.8", "run": "a"}
+
+
+def test_an_unknown_name_is_told_what_was_meant_or_else_all_there_are(scale: Scale) -> None:
+    with pytest.raises(InputError) as close:
+        override(scale, staions="16")
+    assert "(did you mean 'stations'?); --check shows them" in str(close.value)
+    assert "known:" not in str(close.value)
+    with pytest.raises(InputError) as far:
+        override(scale, zzz="16")
+    assert "; known: " in str(far.value) and ", stations, " in str(far.value)

@@ -54,6 +54,9 @@ class Run:
         return self.process.returncode
 
 
+Start = Callable[..., Run]
+
+
 @pytest.fixture(scope="session")
 def build_dir() -> Path:
     path = Path(os.environ.get("TURNTABLE_BUILD_DIR", REPOSITORY / "build"))
@@ -99,7 +102,7 @@ def arguments(source: Path, cache_directory: Path) -> Command:
 
 
 @pytest.fixture
-def start(build_dir: Path, links: Links, arguments: Command) -> Iterator[Callable[..., Run]]:
+def start(build_dir: Path, links: Links, arguments: Command) -> Iterator[Start]:
     """Starts the program on the links; further options may be given."""
     runs: list[Run] = []
 

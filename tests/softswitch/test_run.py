@@ -6,7 +6,7 @@ import os
 import signal
 import struct
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,11 +14,10 @@ from packet.live_switch import DEADLINE_S, Links
 
 from p4soft.run import node
 
-from .conftest import IN, OUT, P4SOFT, Command, Run
+from .conftest import IN, OUT, P4SOFT, Command, Start
 from .processes import await_end, await_file, children
 
 FRAME = bytes(range(60))
-Start = Callable[..., Run]
 
 
 def pcap_frames(path: Path) -> list[bytes]:

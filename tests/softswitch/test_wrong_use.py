@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from packet.live_switch import Links
 
-from .conftest import P4SOFT
+from .conftest import P4SOFT, Command, Start
 
 
 def run(*words: str | Path, **environment: str) -> tuple[int, str]:
@@ -80,6 +80,17 @@ def test_a_user_who_may_not_open_packet_sockets_is_told(source: Path) -> None:
 
 
 @needs_root
+def test_captures_need_a_directory(build_dir: Path, source: Path, tmp_path: Path) -> None:
+    (file := tmp_path / "file").touch()
+    include = source.parent / "include"
+    status, errors = run(source, "-I", include, "--port", "1=lo", "--pcap-dir", file)
+    assert errors == (
+        f"p4soft: --pcap-dir {file}: File exists; expected a directory, or a place for one\n"
+    )
+    assert status == 2
+
+
+@needs_root
 def test_no_compiler(build_dir: Path, source: Path) -> None:
     status, errors = run(source, "--port", "1=lo", "--compiler", "nosuch++")
     assert "there is no C++ compiler: nosuch++ not found in PATH" in errors
@@ -124,4 +135,29 @@ def test_what_softswitch_refuses_is_said_by_it(
     )  # fmt: skip
     assert "68 to 71 of each pipe (128 numbers) are recirculation ports" in done.stderr
     assert "p4soft: softswitch ended with status 1 before it was ready" in done.stderr
+    assert done.returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("option", "server", "other"),
+    [("--bfrt", "bfrt-server", "--p4runtime"), ("--p4runtime", "p4runtime-server", "--bfrt")],
+)
+def test_a_port_that_another_switch_has(
+    start: Start, links: Links, arguments: Command, option: str, server: str, other: str
+) -> None:
+    first = start(option, "127.0.0.1:0", other, "off")
+    taken = first.said[{"--bfrt": "BF Runtime", "--p4runtime": "P4Runtime"}[option]].split(",")[0]
+    done = subprocess.run(
+        [
+            "ip", "netns", "exec", links.namespace, *P4SOFT, *arguments,
+            option, taken, other, "off",
+        ],
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert f"{server}: cannot listen on {taken}: Address already in use" in done.stderr
+    assert "no switch" not in done.stderr, "it had one"
+    assert done.stderr.endswith(
+        f"p4soft: {server} ended with status 1 before it was ready (its messages: above); "
+        f"{option} 127.0.0.1:0 takes a port that is free\n"
+    )
     assert done.returncode == 1

@@ -16,6 +16,11 @@ from p4soft.frontend.conditions import evaluate_condition
 from p4soft.frontend.lexer import Kind, Token, tokenize
 
 MAX_INCLUDE_DEPTH = 64
+# Their programs begin with one of these. No directory makes them programs of a Tofino 1.
+_OTHER_ARCHITECTURES = {
+    "dpdk/pna.p4", "dpdk/psa.p4", "ebpf_model.p4", "pna.p4", "psa.p4", "t2na.p4", "t3na.p4",
+    "ubpf_model.p4", "v1model.p4", "xdp_model.p4",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,9 +189,10 @@ class Preprocessor:
                 self._file(place / wanted, depth + 1)
                 return
         searched = ", ".join(str(place) for place in places)
-        raise P4Error(
-            rest[0].position, f"cannot find '{wanted}' in {searched}; add its directory with -I"
-        )
+        remedy = "add its directory with -I"
+        if wanted in _OTHER_ARCHITECTURES:
+            remedy = "it is another architecture's: expected a program for a Tofino 1, of <tna.p4>"
+        raise P4Error(rest[0].position, f"cannot find '{wanted}' in {searched}; {remedy}")
 
     def _define(self, name: Token, rest: list[Token]) -> None:
         macro = self._macro_name(name, rest)

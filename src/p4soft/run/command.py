@@ -163,9 +163,10 @@ class _Switch:
                 log = directory / f"{server.program}.log"
                 child = cleanup.enter_context(_running(server.program, command, log))
                 children.append(child)
-                stats = node.wait_until(
-                    directory, child, "stats", lambda answer: answer["program"] is not None
-                )
+                with _remedy(f"{server.option} 127.0.0.1:0 takes a port that is free"):
+                    stats = node.wait_until(
+                        directory, child, "stats", lambda answer: answer["program"] is not None
+                    )
                 _say(
                     server.title, f"{stats['address']}:{stats['port']}, program {stats['program']}"
                 )
@@ -185,7 +186,7 @@ class _Switch:
         made: Translation = cli.translated(options)
         took = f"{options.program.stem}, translated in {time.monotonic() - began:.1f} s"
         if options.pcap_dir:
-            options.pcap_dir.mkdir(parents=True, exist_ok=True)
+            _make_captures_directory(options.pcap_dir)
         program = cache.compiled(
             options.program.stem, made, chosen, found, options.cache_dir,
             traced=options.trace is not None,
@@ -220,6 +221,23 @@ def _running(name: str, command: list[str | Path], log: Path | None = None) -> I
         raise
     finally:
         child.end()
+
+
+@contextlib.contextmanager
+def _remedy(text: str) -> Iterator[None]:
+    """What to do, behind what is said to be wrong."""
+    try:
+        yield
+    except RunError as error:
+        raise RunError(f"{error}; {text}", error.status) from error
+
+
+def _make_captures_directory(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        message = f"--pcap-dir {path}: {error.strerror}; expected a directory, or a place for one"
+        raise RunError(message, status=2) from None
 
 
 def _described(port: ports.PortArgument) -> str:

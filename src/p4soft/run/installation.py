@@ -53,8 +53,8 @@ def find(package: Path = _PACKAGE) -> Installation:
                 prefix / "include/turntable",
                 prefix / "lib" / _LIBRARY,
                 prefix / "bin",
-                "in a checkout, run: cmake --install build --component softswitch "
-                f"--prefix {prefix}",
+                "in a checkout, run: make setup softswitch && cmake --install build "
+                f"--component softswitch --prefix {prefix}",
             )
     raise RunError(
         f"the package {package} lies in no installation: no directory above it has "

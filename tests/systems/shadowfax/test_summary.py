@@ -124,18 +124,23 @@ def test_an_incomplete_turn_has_no_values() -> None:
 
 
 @pytest.mark.parametrize(
-    ("counts", "interval_s", "expected"),
+    ("counts", "interval_s", "window_s", "expected"),
     [
-        ([10, 20, 30, 40], 0.5, [30, 70]),
-        ([10, 20], 1, [10, 20]),
-        ([100, 200], 2, [50, 50, 100, 100]),
+        ([10, 20, 30, 40], 0.5, 2, [30, 70]),
+        ([10, 20], 1, 2, [10, 20]),
+        ([100, 200], 2, 4, [50, 50, 100, 100]),
         # Of 300 ms: a second ends after a third of the fourth.
-        ([30, 30, 30, 60, 60, 60, 60], 0.3, [30 + 30 + 30 + 20, 40 + 60 + 60 + 40]),
-        ([6, 6], 0.15, [40]),
-        ([], 1, []),
+        ([30, 30, 30, 60, 60, 60, 60], 0.3, 2.1, [30 + 30 + 30 + 20, 40 + 60 + 60 + 40]),
+        ([6, 6], 0.15, 0.3, [40]),
+        # The window ends within the last sample, or a moment before or after a whole second.
+        ([30], 1, 0.3, [100]),
+        ([30, 30, 30, 60, 60, 60, 40], 0.3, 2, [30 + 30 + 30 + 20, 40 + 60 + 60 + 40]),
+        ([10, 20], 1, 1.9999, [10, 20]),
+        ([10, 20, 0], 1, 2.0001, [10, 20]),
+        ([], 1, 1, []),
     ],
 )
 def test_samples_of_any_length_become_seconds(
-    counts: list[int], interval_s: float, expected: list[float]
+    counts: list[int], interval_s: float, window_s: float, expected: list[float]
 ) -> None:
-    assert _per_second(counts, interval_s) == pytest.approx(expected)
+    assert _per_second(counts, interval_s, window_s) == pytest.approx(expected)

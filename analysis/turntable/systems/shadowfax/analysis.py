@@ -7,6 +7,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from turntable.raw import RawAnswer
 from turntable.results import CellResult, Row, Weighted
 from turntable.system import Analysis, Facts
@@ -21,7 +23,7 @@ from turntable_core.reference import Reference
 if TYPE_CHECKING:
     from turntable.plot.drawing import Drawing
 
-_ROUNDING = 1e-6  # of lengths of samples in seconds
+_ROUNDING = 1e-3  # seconds: a window is never a whole number of them
 _NOTEBOOKS = Path(__file__).resolve().parents[3] / "notebooks"
 
 
@@ -75,8 +77,8 @@ class ShadowfaxAnalysis(Analysis):
     def series(self, measurement: Measurement) -> Mapping[str, Sequence[float]]:
         samples = measurement.clients.samples
         return {
-            "operations": _per_second(samples.operations, samples.seconds),
-            "pending": _per_second(samples.pending, samples.seconds),
+            "operations": _per_second(samples.operations, samples.seconds, measurement.seconds),
+            "pending": _per_second(samples.pending, samples.seconds, measurement.seconds),
         }
 
     series_label = "operations per second"
@@ -116,20 +118,17 @@ class ShadowfaxAnalysis(Analysis):
     )
 
 
-def _per_second(counts: Sequence[int], interval_s: float) -> list[float]:
+def _per_second(counts: Sequence[int], interval_s: float, window_s: float) -> list[float]:
     """Of every whole second, of samples that may be of any length: where a second ends within one,
-    its count is divided as its time is. Of less than a second the rate.
+    its count is divided as its time is. Of less than a second the rate. The window may end within
+    the last sample, which then is as short.
     """
     if not counts:
         return []
-    until = [0, *accumulate(counts)]
-
-    def before(second: float) -> float:
-        index, part = divmod(second / interval_s, 1)
-        at = min(int(index), len(counts) - 1)
-        return until[at] + counts[at] * (part if at == int(index) else 1)
-
-    seconds = int(len(counts) * interval_s + _ROUNDING)
+    length_s = min(len(counts) * interval_s, window_s)
+    ends_s = [min(index * interval_s, length_s) for index in range(len(counts) + 1)]
+    seconds = int(length_s + _ROUNDING)
     if not seconds:
-        return [sum(counts) / (len(counts) * interval_s)]
-    return [before(second + 1) - before(second) for second in range(seconds)]
+        return [sum(counts) / length_s]
+    until = np.interp(range(seconds + 1), ends_s, [0, *accumulate(counts)])
+    return [float(count) for count in np.diff(until)]
