@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "bfrt_server/lost_switch.h"
 #include "common/command_error.h"
 
 namespace turntable::bfrt_server {
@@ -61,7 +62,7 @@ inline Failure from_switch(const std::string& context, const std::string& code,
   if (code == "not_found") return not_found(text);
   if (code == "full") return no_space(text);
   if (code == "bad_argument") return invalid(text);
-  if (code == "unavailable" || code == "timeout") return not_ready(text);
+  if (is_lost(code)) return not_ready(text);
   return internal(text);
 }
 

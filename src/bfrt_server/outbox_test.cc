@@ -37,6 +37,23 @@ TEST(Outbox, that_nobody_empties_loses_and_counts) {
   EXPECT_TRUE(outbox.put(digest(9)));
 }
 
+TEST(Outbox, that_nobody_empties_holds_few_long_messages) {
+  const auto of_bytes = [](std::size_t size) {
+    Message message;
+    message.mutable_digest()->add_data()->add_fields()->set_stream(std::string(size, 'x'));
+    return message;
+  };
+  Outbox<Message> outbox;
+  EXPECT_TRUE(outbox.put(of_bytes(2 * kOutboxBytes)));  // the only one may be as long as it is
+  EXPECT_FALSE(outbox.put(digest(1)));
+  outbox.pop();
+  EXPECT_TRUE(outbox.put(of_bytes(kOutboxBytes / 3)));
+  EXPECT_TRUE(outbox.put(of_bytes(kOutboxBytes / 3)));
+  EXPECT_FALSE(outbox.put(of_bytes(kOutboxBytes / 2)));
+  outbox.pop();
+  EXPECT_TRUE(outbox.put(of_bytes(kOutboxBytes / 2)));
+}
+
 TEST(Outbox, keeps_the_front_in_its_place_while_others_come) {
   Outbox<Message> outbox;
   outbox.put(digest(1));

@@ -21,13 +21,26 @@ PortMap port_map(const SwitchOptions& options) {
   return options.port_map ? PortMap::read(*options.port_map) : PortMap::in_order(options.pipes);
 }
 
+std::shared_ptr<Ports> ports_of(const SwitchOptions& options) {
+  SwitchLink link(options.directory, options.name);
+  return std::make_shared<Ports>(link, port_map(options), options.pipes, options.ports);
+}
+
 }  // namespace
 
 RunningSwitch::RunningSwitch(const SwitchOptions& options)
+    : RunningSwitch(options, ports_of(options), std::make_shared<Shapers>()) {}
+
+RunningSwitch::RunningSwitch(const SwitchOptions& options, const RunningSwitch& before)
+    : RunningSwitch(options, before.ports_, before.shapers_) {}
+
+RunningSwitch::RunningSwitch(const SwitchOptions& options, std::shared_ptr<Ports> ports,
+                             std::shared_ptr<Shapers> shapers)
     : options_(options),
       link_(options.directory, options.name),
-      ports_(link_, port_map(options), options.pipes, options.ports),
-      program_(link_.call("info", Json::object()).at("program")),
+      ports_(std::move(ports)),
+      shapers_(std::move(shapers)),
+      facts_(link_.bind_program()),
       program_schema_text_(link_.call("schema", Json::object()).dump()),
       fixed_schema_text_(bfrt_server::fixed_schema().dump()),
       schema_(Json::parse(program_schema_text_)),
@@ -57,11 +70,11 @@ void RunningSwitch::add_fixed_table(const bfrt::Table& table) {
   auto& access = tables_[table.id];
   const std::string& name = table.name;
   if (name == "$PORT") {
-    access = std::make_unique<PortTable>(table, ports_);
+    access = std::make_unique<PortTable>(table, *ports_);
   } else if (name == "$PORT_STAT") {
-    access = std::make_unique<PortCounterTable>(table, ports_);
+    access = std::make_unique<PortCounterTable>(table, *ports_);
   } else if (name.starts_with("$PORT_")) {
-    access = std::make_unique<PortPlaceTable>(table, ports_);
+    access = std::make_unique<PortPlaceTable>(table, *ports_);
   } else if (name.starts_with('$')) {
     access = std::make_unique<ReplicationTable>(table);
   } else if (name == "tf1.tm.cfg") {
@@ -69,7 +82,7 @@ void RunningSwitch::add_fixed_table(const bfrt::Table& table) {
   } else if (name == "tf1.dev.device_configuration") {
     access = std::make_unique<FactTable>(table, device_facts());
   } else {
-    access = std::make_unique<QueueTable>(table, ports_, shapers_, options_.pipes);
+    access = std::make_unique<QueueTable>(table, *ports_, *shapers_, options_.pipes);
   }
 }
 
@@ -81,12 +94,12 @@ Json RunningSwitch::device_facts() const {
                               lane);
   }
   Json external = Json::array();
-  for (const PortMap::Place& place : ports_.map().places()) external.push_back(place.port);
+  for (const PortMap::Place& place : ports_->map().places()) external.push_back(place.port);
   return {{"sku", "UNKNOWN"},
           {"num_pipes", options_.pipes},
           {"num_stages", kStages},
           {"num_max_ports", options_.pipes * 72},
-          {"num_front_ports", ports_.map().places().size()},
+          {"num_front_ports", ports_->map().places().size()},
           {"internal_port_list", recirculation},
           {"pcie_cpu_port", options_.pipes == 4 ? 320 : 192},
           {"eth_cpu_port_list", {64, 65, 66, 67}},

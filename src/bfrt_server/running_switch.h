@@ -31,8 +31,10 @@ class RunningSwitch {
   // Throws CommandError where softswitch does not answer, std::runtime_error where its schema is
   // not understood.
   explicit RunningSwitch(const SwitchOptions& options);
+  // Another program of the same switch: ports and queues go on as they are.
+  RunningSwitch(const SwitchOptions& options, const RunningSwitch& before);
 
-  const std::string& program() const { return program_; }
+  const std::string& program() const { return facts_.name; }
   const std::string& program_schema() const { return program_schema_text_; }
   const std::string& fixed_schema() const { return fixed_schema_text_; }
   const bfrt::Schema& schema() const { return schema_; }
@@ -42,18 +44,21 @@ class RunningSwitch {
   const bfrt::Table* described(const std::string& name) const;
 
   SwitchLink& link() { return link_; }
-  Ports& ports() { return ports_; }
+  Ports& ports() { return *ports_; }
 
  private:
+  RunningSwitch(const SwitchOptions& options, std::shared_ptr<Ports> ports,
+                std::shared_ptr<Shapers> shapers);
+
   void add_program_table(const bfrt::Table& table);
   void add_fixed_table(const bfrt::Table& table);
   nlohmann::json device_facts() const;
 
   SwitchOptions options_;
   SwitchLink link_;
-  Ports ports_;
-  Shapers shapers_;
-  std::string program_;
+  std::shared_ptr<Ports> ports_;
+  std::shared_ptr<Shapers> shapers_;
+  ProgramFacts facts_;
   std::string program_schema_text_;
   std::string fixed_schema_text_;
   bfrt::Schema schema_;

@@ -31,11 +31,7 @@ grpc::Status status_of(const Body& body) noexcept {
 Service::Service(const SwitchOptions& options)
     : sessions_(kMostClients),
       streams_(sessions_),
-      keeper_(
-          options,
-          [this] {
-            end_streams(not_ready("softswitch ended, and with it all that was written;").status());
-          }),
+      keeper_(options, [this](const std::string& why) { end_streams(not_ready(why).status()); }),
       notifier_(keeper_, sessions_, streams_) {}
 
 void Service::end_streams(const grpc::Status& status) {
@@ -96,12 +92,13 @@ grpc::Status Service::SetForwardingPipelineConfig(
     bfrt_proto::SetForwardingPipelineConfigResponse*) {
   using Request = bfrt_proto::SetForwardingPipelineConfigRequest;
   return status_of([&] {
-    const auto running = keeper_.current();
+    const auto running = keeper_.ask_current();
     if (request->device_id() != 0) throw not_found("there is no device but 0;");
     if (request->action() != Request::BIND) {
       throw not_supported(
-          "softswitch runs one program from its start to its end: clients can only BIND; to run "
-          "another program, start softswitch with it;");
+          "clients can only BIND to the program that runs; to run another one, start softswitch "
+          "with "
+          "it, or set it by p4runtime-server;");
     }
     if (!sessions_.is_subscribed(request->client_id()))
       throw not_ready("Unknown client. Client_id:" + std::to_string(request->client_id()) +
@@ -117,7 +114,7 @@ grpc::Status Service::GetForwardingPipelineConfig(
     Context*, const bfrt_proto::GetForwardingPipelineConfigRequest* request,
     bfrt_proto::GetForwardingPipelineConfigResponse* response) {
   return status_of([&] {
-    const auto running = keeper_.current();
+    const auto running = keeper_.ask_current();
     if (request->device_id() != 0) throw not_found("there is no device but 0;");
     auto* config = response->add_config();
     config->set_p4_name(running->program());

@@ -1,5 +1,6 @@
 #include "bfrt_server/switch_follower.h"
 
+#include "common/command_error.h"
 #include "common/deadline.h"
 #include "node/control_client.h"
 
@@ -51,8 +52,13 @@ bool SwitchFollower::connect_and_wait() {
   const auto connection = node::ControlClient(directory_, name_);  // its process is watched
   events_.appeared();
   bool ended = false;
-  while (!ended && !stopped_within(std::chrono::milliseconds(0)))
+  while (!ended && !stopped_within(std::chrono::milliseconds(0))) {
     ended = connection.wait_for_exit(Deadline::after(kLookUp));
+    try {
+      if (!ended) events_.goes_on();
+    } catch (const CommandError&) {  // it is slow, or ends
+    }
+  }
   if (ended) events_.lost();
   return ended;
 }

@@ -19,6 +19,8 @@ class SwitchFollower {
     // softswitch is there. May throw: what it says is why there is no switch, and it is tried
     // again.
     std::function<void()> appeared;
+    // It is there still: about every 0.2 s. May throw CommandError, and is called again.
+    std::function<void()> goes_on;
     // It has ended, after it appeared.
     std::function<void()> lost;
     // Why there is none; told when it changes.

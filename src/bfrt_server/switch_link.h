@@ -1,6 +1,8 @@
 // Connections to softswitch's control socket, one for each call under way.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -14,6 +16,13 @@ namespace turntable::bfrt_server {
 
 class CommandSequence;
 
+// A program that softswitch runs.
+struct ProgramFacts {
+  std::uint64_t number = 0;  // of the programs since softswitch's start
+  std::string name;
+  std::string library_sha256;  // in hexadecimal; empty: not known
+};
+
 // Thread-safe.
 class SwitchLink {
  public:
@@ -24,7 +33,15 @@ class SwitchLink {
 
   // The result. Throws CommandError: softswitch's own, or "unavailable" and "timeout" where no
   // answer came; then the switch may have done it or not.
-  Json call(const std::string& command, const Json& args);
+  Json call(const std::string& command, Json args);
+
+  // The program that runs now.
+  ProgramFacts program();
+  // The same; from now on commands to tables and the like are refused with CommandError
+  // "program_changed" once softswitch runs another.
+  ProgramFacts bind_program();
+  // Whether the bound program still runs.
+  bool has_program() { return program().number == program_number_; }
 
   // A connection of the caller's own.
   std::unique_ptr<node::ControlClient> connect() const;
@@ -39,6 +56,7 @@ class SwitchLink {
 
   std::filesystem::path directory_;
   std::string node_name_;
+  std::atomic<std::uint64_t> program_number_{0};  // 0: not bound
   std::mutex mutex_;
   std::vector<std::unique_ptr<node::ControlClient>> idle_;
 };
@@ -53,7 +71,7 @@ class CommandSequence {
   CommandSequence& operator=(const CommandSequence&) = delete;
   ~CommandSequence();
 
-  void send(const std::string& command, const SwitchLink::Json& args);
+  void send(const std::string& command, SwitchLink::Json args);
   // The result of the first that has not been answered yet. Throws as SwitchLink::call() does.
   SwitchLink::Json receive();
 

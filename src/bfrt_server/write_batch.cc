@@ -24,10 +24,6 @@ bool is_fixed(const WriteBatch::What& what) {
   return entry != nullptr && entry->fixed;
 }
 
-bool is_lost(const CommandError& error) {
-  return error.code() == "unavailable" || error.code() == "timeout";
-}
-
 }  // namespace
 
 void WriteBatch::add(What what, std::string context, std::function<void()> done) {
@@ -106,7 +102,7 @@ void WriteBatch::run_atomic() {
       finish({0, steps_.size()});
       return true;
     } catch (const CommandError& error) {
-      if (is_lost(error)) throw from_switch("table_write", error);
+      if (is_lost(error.code())) throw from_switch("table_write", error);
       if (!command.has_columns()) refuse(command.place_in(error), own_words(error));
       return false;
     }
@@ -170,7 +166,7 @@ void WriteBatch::receive(const Sent& sent, CommandSequence& sequence) {
   try {
     result = sequence.receive();
   } catch (const CommandError& error) {
-    if (is_lost(error)) throw from_switch("table_write", error);
+    if (is_lost(error.code())) throw from_switch("table_write", error);
     return refuse(sent.steps, error);
   }
   sent.command.read_answer(
@@ -195,7 +191,7 @@ std::size_t WriteBatch::run_cells(std::size_t first) {
         {{"table", front.table->name}, {"first", front.index}, {"values", pack_numbers(values)}});
     finish({first, end});
   } catch (const CommandError& error) {
-    if (is_lost(error)) throw from_switch("register_write", error);
+    if (is_lost(error.code())) throw from_switch("register_write", error);
     refuse(Range{first, end}, error);
   }
   return end;
@@ -208,7 +204,7 @@ void WriteBatch::run_act(Step& step) {
   } catch (const Failure& failure) {
     fail(step.number, failure);
   } catch (const CommandError& error) {
-    if (is_lost(error)) throw from_switch(step.context, error);
+    if (is_lost(error.code())) throw from_switch(step.context, error);
     fail(step.number, from_switch(step.context, error.code(), std::string(error.what()) + ";"));
   }
 }

@@ -29,6 +29,8 @@ constexpr std::size_t kEntriesPerCommand = 1024;
 constexpr std::size_t kMostAtomicEntries = 100'000;
 // More are refused: a status is kept for each, though the update may have no bytes.
 constexpr int kMostUpdates = 1'000'000;
+constexpr int kMostReads = 100'000;  // entities of one call
+constexpr std::size_t kMostAnswerBytes = 128 << 20;
 // One message of Read's answer: far below the 4 MiB that clients take by default.
 constexpr std::size_t kBytesPerMessage = 1 << 20;
 
@@ -56,10 +58,6 @@ grpc::Status status_of_all(const std::vector<grpc::Status>& statuses, const std:
   return {grpc::StatusCode::UNKNOWN, message, details.SerializeAsString()};
 }
 
-bool is_lost(const CommandError& error) {
-  return error.code() == "unavailable" || error.code() == "timeout";
-}
-
 class Batch {
  public:
   Batch(RunningProgram& program, const WriteRequest& request)
@@ -81,9 +79,8 @@ class Batch {
 
   void run_as_one() {
     if (statuses_.size() > kMostAtomicEntries) {
-      throw Refusal(grpc::StatusCode::RESOURCE_EXHAUSTED,
-                    "a batch that is all or nothing has at most " +
-                        std::to_string(kMostAtomicEntries) + " updates");
+      throw exhausted("a batch that is all or nothing has at most " +
+                      std::to_string(kMostAtomicEntries) + " updates");
     }
     try {
       for (int i = 0; i < request_.updates_size(); ++i) gathered_.push_back({i, once(update(i))});
@@ -169,7 +166,7 @@ class Batch {
         program_.link().call("table_write", {{"updates", std::move(next.update)}});
       next.done();
     } catch (const CommandError& error) {
-      if (is_lost(error)) throw;
+      if (bfrt_server::is_lost(error.code())) throw;
       fail(number, from_switch(bfrt_server::own_words(error)));
     }
   }
@@ -195,7 +192,7 @@ class Batch {
             [](EntryCommand::Place) {});
       }
     } catch (const CommandError& error) {
-      if (is_lost(error)) throw;
+      if (bfrt_server::is_lost(error.code())) throw;
       const auto own = bfrt_server::own_words(error);
       if (continues) {
         for (const Gathered& each : gathered_) fail(each.number, from_switch(own));
@@ -249,8 +246,7 @@ void read_entity(RunningProgram& program, const Entity& wanted, const Entities& 
 
 grpc::Status write(RunningProgram& program, const WriteRequest& request) {
   if (request.updates_size() > kMostUpdates) {
-    throw Refusal(grpc::StatusCode::RESOURCE_EXHAUSTED,
-                  "a batch has at most " + std::to_string(kMostUpdates) + " updates");
+    throw exhausted("a batch has at most " + std::to_string(kMostUpdates) + " updates");
   }
   Batch batch(program, request);
   switch (request.atomicity()) {
@@ -267,11 +263,22 @@ grpc::Status write(RunningProgram& program, const WriteRequest& request) {
   return batch.status();
 }
 
-ReadAnswer read(RunningProgram& program, const p4::v1::ReadRequest& request) {
+ReadAnswer read(RunningProgram& program, const p4::v1::ReadRequest& request,
+                const std::function<bool()>& is_abandoned) {
+  if (request.entities_size() > kMostReads)
+    throw exhausted("a read has at most " + std::to_string(kMostReads) + " entities");
   ReadAnswer answer;
+  std::size_t answer_bytes = 0;
+  const auto check_size = [&] {
+    if (answer_bytes > kMostAnswerBytes)
+      throw exhausted("the answer has more than " + std::to_string(kMostAnswerBytes) +
+                      " bytes; read less at a time");
+  };
   std::size_t bytes = kBytesPerMessage;  // of the last message: the first entity begins one
   std::vector<grpc::Status> statuses;
   for (const Entity& wanted : request.entities()) {
+    check_size();
+    if (is_abandoned()) throw Refusal(grpc::StatusCode::CANCELLED, "nobody waits for the answer");
     grpc::Status& status = statuses.emplace_back();
     try {
       read_entity(program, wanted, [&](Entity&& entity) {
@@ -280,12 +287,14 @@ ReadAnswer read(RunningProgram& program, const p4::v1::ReadRequest& request) {
           bytes = 0;
         }
         bytes += entity.ByteSizeLong();
+        answer_bytes += entity.ByteSizeLong();
+        check_size();
         *answer.messages.back().add_entities() = std::move(entity);
       });
     } catch (const Refusal& refusal) {
       status = refusal.status();
     } catch (const CommandError& error) {
-      if (is_lost(error)) throw;
+      if (bfrt_server::is_lost(error.code())) throw;
       status = from_switch(error).status();
     }
   }

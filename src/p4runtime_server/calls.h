@@ -3,6 +3,7 @@
 
 #include <grpcpp/support/status.h>
 
+#include <functional>
 #include <vector>
 
 #include "p4/v1/p4runtime.pb.h"
@@ -19,7 +20,9 @@ struct ReadAnswer {
   grpc::Status status;  // OK; or UNKNOWN with a p4.v1.Error for each request
 };
 
-// Throws CommandError where the switch has gone.
-ReadAnswer read(RunningProgram& program, const p4::v1::ReadRequest& request);
+// Throws CommandError where the switch has gone; Refusal for the call as a whole:
+// RESOURCE_EXHAUSTED it asks for too much, CANCELLED `is_abandoned` says so.
+ReadAnswer read(RunningProgram& program, const p4::v1::ReadRequest& request,
+                const std::function<bool()>& is_abandoned);
 
 }  // namespace turntable::p4runtime_server

@@ -68,7 +68,12 @@ ClientStream* ClientStreams::open() {
   const std::lock_guard lock(mutex_);
   const StreamId id = next_++;
   auto* stream = new ClientStream(*this, id);
-  streams_[id] = stream;
+  if (streams_.size() >= kMostStreams) {
+    stream->end({grpc::StatusCode::RESOURCE_EXHAUSTED,
+                 "there are " + std::to_string(kMostStreams) + " streams already; end one"});
+  } else {
+    streams_[id] = stream;
+  }
   return stream;
 }
 

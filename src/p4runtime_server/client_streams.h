@@ -12,6 +12,8 @@
 
 namespace turntable::p4runtime_server {
 
+inline constexpr std::size_t kMostStreams = 128;  // those that have asked for nothing yet, too
+
 class ClientStreams;
 
 // What a primary asks on its stream. Throw Refusal, which is told on the stream.
@@ -44,6 +46,7 @@ class ClientStreams {
 
   explicit ClientStreams(StreamHandlers handlers) : handlers_(std::move(handlers)) {}
 
+  // One that ends at once with RESOURCE_EXHAUSTED where there are kMostStreams.
   ClientStream* open();
   void remove(StreamId id);
   void finish_all(const grpc::Status& status);

@@ -14,8 +14,11 @@ std::string name_of(const DigestEntry& entry) {
   return "digest " + std::to_string(entry.digest_id());
 }
 
+// Longer is as long: a time so far ahead is none that a clock has.
+constexpr std::chrono::nanoseconds kLongestWait = std::chrono::hours(24 * 365);
+
 std::chrono::nanoseconds longest_wait(const DigestEntry& entry) {
-  return std::chrono::nanoseconds(entry.config().max_timeout_ns());
+  return std::min(std::chrono::nanoseconds(entry.config().max_timeout_ns()), kLongestWait);
 }
 
 std::chrono::nanoseconds memory(const DigestEntry& entry) {

@@ -123,5 +123,11 @@ TEST_F(DigestListsTest, ConfigurationsAreThereOrNot) {
   EXPECT_FALSE(lists_.has_any());
 }
 
+TEST_F(DigestListsTest, the_longest_wait_is_ahead) {
+  insert(std::chrono::nanoseconds::max(), 2, 0ns);
+  add('a', 0ns);
+  EXPECT_GT(lists_.next_due().value(), start_ + 1h);
+}
+
 }  // namespace
 }  // namespace turntable::p4runtime_server

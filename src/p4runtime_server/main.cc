@@ -8,6 +8,7 @@
 #include "common/program_options.h"
 #include "common/run_main.h"
 #include "node/control_server.h"
+#include "p4runtime_server/registered_programs.h"
 #include "p4runtime_server/service.h"
 
 namespace turntable::p4runtime_server {
@@ -32,6 +33,7 @@ int run(const Options& options) {
   node::ControlServer control(options.directory, options.name);
   const std::string listen = bfrt_server::listen_address(options.address, options.port);
   bfrt_server::check_who_may_reach(options.address, options.tls);
+  if (!options.programs.empty()) check_program_directory(options.programs);
   const auto credentials = bfrt_server::server_credentials(options.tls);
   Service service(
       {options.directory, options.switch_name},

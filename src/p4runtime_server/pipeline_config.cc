@@ -86,8 +86,8 @@ void begin_anew(RunningProgram& program) {
 
 }  // namespace
 
-std::optional<std::filesystem::path> PipelineConfig::verify(const RunningProgram& program,
-                                                            const Request& request) const {
+std::optional<PipelineConfig::Library> PipelineConfig::verify(const RunningProgram& program,
+                                                              const Request& request) const {
   if (!request.has_config()) throw invalid("the configuration is missing");
   const config::P4Info& given = request.config().p4info();
   const std::string& device_config = request.config().p4_device_config();
@@ -99,7 +99,9 @@ std::optional<std::filesystem::path> PipelineConfig::verify(const RunningProgram
   if (!is_hash(hash)) {
     throw invalid("the device config has " + std::to_string(device_config.size()) +
                   " bytes; expected the SHA-256, in hexadecimal, of a registered program's NAME.so "
-                  "(sha256sum), or nothing: the program that runs");
+                  "(sha256sum), or nothing: the program that runs. P4 source is not compiled here: "
+                  "compile it (docs/p4soft.md), put NAME.so and NAME.p4info.txtpb into the "
+                  "directory of --programs");
   }
   const auto found = find_program(programs_, hash);
   if (!found) {
@@ -108,7 +110,7 @@ std::optional<std::filesystem::path> PipelineConfig::verify(const RunningProgram
                                      : "; those of " + programs_.string() + " are registered"));
   }
   check_p4info(found->library.stem().string(), found->info, given);
-  return found->library;
+  return Library{found->library, hash};
 }
 
 void PipelineConfig::commit(RunningProgram& program, const Request& request,
@@ -120,7 +122,8 @@ void PipelineConfig::commit(RunningProgram& program, const Request& request,
     set_cookie(program, request);
     return;
   }
-  program.link().call("program_load", {{"library", library->string()}});
+  program.link().call("program_load",
+                      {{"library", library->path.string()}, {"sha256", library->hash}});
   set_cookie(*replace(), request);
 }
 

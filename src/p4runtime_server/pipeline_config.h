@@ -32,9 +32,12 @@ class PipelineConfig {
   void forget() { saved_.reset(); }
 
  private:
-  // The library of another program; nothing: the one that runs is meant.
-  std::optional<std::filesystem::path> verify(const RunningProgram& program,
-                                              const Request& request) const;
+  struct Library {
+    std::filesystem::path path;
+    std::string hash;
+  };
+  // That of another program; nothing: the one that runs is meant.
+  std::optional<Library> verify(const RunningProgram& program, const Request& request) const;
   void commit(RunningProgram& program, const Request& request, const Replace& replace);
   void reconcile(RunningProgram& program, const Request& request);
 

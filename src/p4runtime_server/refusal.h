@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "bfrt_server/lost_switch.h"
 #include "common/command_error.h"
 
 namespace turntable::p4runtime_server {
@@ -33,6 +34,9 @@ inline Refusal denied(const std::string& text) {
 inline Refusal out_of_range(const std::string& text) {
   return {grpc::StatusCode::OUT_OF_RANGE, text};
 }
+inline Refusal exhausted(const std::string& text) {
+  return {grpc::StatusCode::RESOURCE_EXHAUSTED, text};
+}
 inline Refusal not_supported(const std::string& text) {
   return {grpc::StatusCode::UNIMPLEMENTED, text};
 }
@@ -45,7 +49,7 @@ inline Refusal from_switch(const std::string& code, const std::string& message) 
   if (code == "referenced") return {StatusCode::FAILED_PRECONDITION, message};
   if (code == "full") return {StatusCode::RESOURCE_EXHAUSTED, message};
   if (code == "bad_argument") return {StatusCode::INVALID_ARGUMENT, message};
-  if (code == "unavailable" || code == "timeout") return {StatusCode::UNAVAILABLE, message};
+  if (bfrt_server::is_lost(code)) return {StatusCode::UNAVAILABLE, message};
   return {StatusCode::INTERNAL, message};
 }
 

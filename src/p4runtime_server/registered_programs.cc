@@ -1,32 +1,23 @@
 #include "p4runtime_server/registered_programs.h"
 
 #include <google/protobuf/text_format.h>
-#include <openssl/evp.h>
 
-#include <array>
 #include <fstream>
-#include <memory>
 #include <sstream>
 #include <stdexcept>
+
+#include "common/sha256.h"
 
 namespace turntable::p4runtime_server {
 namespace {
 
-constexpr std::size_t kPieceBytes = 1 << 16;
-
-std::string hexadecimal(const unsigned char* bytes, unsigned size) {
-  constexpr const char* kDigits = "0123456789abcdef";
-  std::string text;
-  for (unsigned i = 0; i < size; ++i) {
-    text += kDigits[bytes[i] >> 4U];
-    text += kDigits[bytes[i] & 15U];
-  }
-  return text;
-}
-
-// The library for tracing has the same P4Info, and another name.
-bool is_library(const std::filesystem::path& path) {
-  return path.extension() == ".so" && path.stem().extension() != ".trace";
+// The library for tracing has the same P4Info, and another name. Reading what is no file may wait
+// for ever.
+bool is_library(const std::filesystem::directory_entry& entry) {
+  const std::filesystem::path& path = entry.path();
+  std::error_code error;
+  return path.extension() == ".so" && path.stem().extension() != ".trace" &&
+         entry.is_regular_file(error);
 }
 
 p4::config::v1::P4Info read_p4info(std::filesystem::path path) {
@@ -41,19 +32,16 @@ p4::config::v1::P4Info read_p4info(std::filesystem::path path) {
 
 }  // namespace
 
-std::string sha256_of_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> digest(EVP_MD_CTX_new(),
-                                                                       &EVP_MD_CTX_free);
-  if (!file || digest == nullptr || EVP_DigestInit_ex(digest.get(), EVP_sha256(), nullptr) != 1)
-    return "";
-  std::array<char, kPieceBytes> piece;
-  while (file.read(piece.data(), piece.size()) || file.gcount() > 0)
-    EVP_DigestUpdate(digest.get(), piece.data(), static_cast<std::size_t>(file.gcount()));
-  std::array<unsigned char, EVP_MAX_MD_SIZE> hash;
-  unsigned size = 0;
-  if (file.bad() || EVP_DigestFinal_ex(digest.get(), hash.data(), &size) != 1) return "";
-  return hexadecimal(hash.data(), size);
+void check_program_directory(const std::filesystem::path& directory) {
+  const std::string what = "--programs " + directory.string();
+  std::error_code error;
+  const auto status = std::filesystem::status(directory, error);
+  if (status.type() != std::filesystem::file_type::directory)
+    throw std::runtime_error(what + ": there is no such directory; `make programs` makes one");
+  if ((status.permissions() & std::filesystem::perms::others_write) != std::filesystem::perms::none)
+    throw std::runtime_error(what +
+                             ": everybody may write there, and softswitch runs what is in "
+                             "it; chmod o-w it, or take another");
 }
 
 std::optional<RegisteredProgram> find_program(const std::filesystem::path& directory,
@@ -61,7 +49,7 @@ std::optional<RegisteredProgram> find_program(const std::filesystem::path& direc
   if (directory.empty()) return std::nullopt;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
-    if (is_library(entry.path()) && sha256_of_file(entry.path()) == hash)
+    if (is_library(entry) && sha256_of_file(entry.path()) == hash)
       return RegisteredProgram{entry.path(), read_p4info(entry.path())};
   }
   return std::nullopt;

@@ -10,13 +10,14 @@
 
 namespace turntable::p4runtime_server {
 
-// SHA-256 in hexadecimal, lower case. Empty: the file cannot be read.
-std::string sha256_of_file(const std::filesystem::path& path);
-
 struct RegisteredProgram {
   std::filesystem::path library;
   p4::config::v1::P4Info info;
 };
+
+// Throws std::runtime_error that names the directory: it is none, or others than its owner and
+// group may write into it, whose code softswitch would run.
+void check_program_directory(const std::filesystem::path& directory);
 
 // Empty path: there are no programs. The directory is looked at each time. Throws
 // std::runtime_error where the P4Info of the program cannot be read.

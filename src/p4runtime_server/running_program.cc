@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "p4runtime_server/registered_programs.h"
-
 namespace turntable::p4runtime_server {
 namespace {
 
@@ -40,11 +38,7 @@ ProgramInfo info_of(bfrt_server::SwitchLink& link) {
 }  // namespace
 
 RunningProgram::RunningProgram(const SwitchAddress& address)
-    : link_(address.directory, address.name),
-      name_(link_.call("info", Json::object()).at("program")),
-      library_hash_(
-          sha256_of_file(link_.call("info", Json::object()).at("library").get<std::string>())),
-      info_(info_of(link_)) {}
+    : link_(address.directory, address.name), facts_(link_.bind_program()), info_(info_of(link_)) {}
 
 void RunningProgram::note(const std::string& entry, EntryNotes notes) {
   const std::lock_guard lock(mutex_);

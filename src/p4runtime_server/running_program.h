@@ -41,10 +41,10 @@ class RunningProgram {
   // not understood.
   explicit RunningProgram(const SwitchAddress& address);
 
-  const std::string& name() const { return name_; }
+  const std::string& name() const { return facts_.name; }
   const ProgramInfo& info() const { return info_; }
-  // Of its library: SHA-256 in hexadecimal; empty where this server cannot read it.
-  const std::string& library_hash() const { return library_hash_; }
+  // Of its library as softswitch loaded it: SHA-256 in hexadecimal.
+  const std::string& library_hash() const { return facts_.library_sha256; }
   bfrt_server::SwitchLink& link() { return link_; }
 
   // `entry`: what names it, in one text; of a table's: table, key and priority.
@@ -70,8 +70,7 @@ class RunningProgram {
 
  private:
   bfrt_server::SwitchLink link_;
-  std::string name_;
-  std::string library_hash_;
+  bfrt_server::ProgramFacts facts_;
   ProgramInfo info_;
   mutable std::mutex mutex_;
   std::map<std::string, EntryNotes> notes_;

@@ -13,6 +13,26 @@ namespace {
 
 constexpr const char* kApiVersion = "1.4.1";
 
+// Each holds its answer, and one of the server's threads, until its client has taken it.
+constexpr int kMostAnswers = 32;
+
+// One answer that is being sent. Throws Refusal.
+class Answering {
+ public:
+  explicit Answering(std::atomic<int>& answers) : answers_(answers) {
+    if (++answers_ <= kMostAnswers) return;
+    --answers_;
+    throw exhausted(std::to_string(kMostAnswers) +
+                    " answers to Read wait for their clients to take them; try again");
+  }
+  ~Answering() { --answers_; }
+  Answering(const Answering&) = delete;
+  Answering& operator=(const Answering&) = delete;
+
+ private:
+  std::atomic<int>& answers_;
+};
+
 // Whatever goes wrong is the call's status, not the server's end.
 template <typename Body>
 grpc::Status status_of(const Body& body) noexcept {
@@ -43,7 +63,7 @@ Service::Service(const SwitchAddress& address, const std::optional<std::string>&
       pipeline_config_(std::move(programs)),
       notifications_(streams_, [this] { return current_or_null(); }),
       follower_(address.directory, address.name,
-                {[this] { appeared(); }, [this] { ended(); },
+                {[this] { appeared(); }, [this] { go_on(); }, [this] { ended(); },
                  [this](const std::string& why) {
                    std::fprintf(stderr, "p4runtime-server: no switch: %s\n", why.c_str());
                    const std::lock_guard lock(mutex_);
@@ -100,6 +120,19 @@ std::shared_ptr<RunningProgram> Service::take_program() {
   return running;
 }
 
+void Service::go_on() {
+  std::string program;
+  streams_.alone([&] {
+    const auto before = current_or_null();
+    if (before == nullptr || before->link().has_program()) return;
+    pipeline_config_.forget();
+    program = take_program()->name();
+  });
+  if (program.empty()) return;
+  end_streams({grpc::StatusCode::UNAVAILABLE,
+               "softswitch was given program " + program + ", and not by this server"});
+}
+
 void Service::ended() {
   {
     const std::lock_guard lock(mutex_);
@@ -142,16 +175,19 @@ grpc::Status Service::Write(Context*, const p4::v1::WriteRequest* request, p4::v
   });
 }
 
-grpc::Status Service::Read(Context*, const p4::v1::ReadRequest* request,
+grpc::Status Service::Read(Context* context, const p4::v1::ReadRequest* request,
                            grpc::ServerWriter<p4::v1::ReadResponse>* writer) {
   return status_of([&] {
     check_device(request->device_id());
     ReadAnswer answer;
     streams_.alone([&] {
       pipeline_config_.check_committed();
-      answer = read(*current(), *request);
+      answer = read(*current(), *request, [&] { return context->IsCancelled(); });
     });
-    for (const p4::v1::ReadResponse& response : answer.messages) writer->Write(response);
+    const Answering answering(answers_);
+    for (const p4::v1::ReadResponse& response : answer.messages) {
+      if (!writer->Write(response)) break;  // the client has left
+    }
     return answer.status;
   });
 }

@@ -1,6 +1,7 @@
 // The service p4.v1.P4Runtime.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json_fwd.hpp>
@@ -59,6 +60,8 @@ class Service final
   void appeared();
   // The one that softswitch runs now is current().
   std::shared_ptr<RunningProgram> take_program();
+  // Whether softswitch was given another program, past this server.
+  void go_on();
   void ended();
 
   SwitchAddress address_;
@@ -67,6 +70,7 @@ class Service final
   mutable std::mutex mutex_;
   std::shared_ptr<RunningProgram> current_;
   std::string why_not_ = "it was not looked for yet";
+  std::atomic<int> answers_{0};  // to Read, that are being sent
   // Last: their threads use the others.
   Notifications notifications_;
   std::optional<CpuPort> cpu_port_;

@@ -29,8 +29,11 @@ std::string identity(const config::Table& table, const TableEntry& entry) {
 
 void refuse_what_is_not_there(const config::Table& table, const TableEntry& entry) {
   refuse_color_counters(entry.has_meter_counter_data());
-  if (entry.idle_timeout_ns() != 0 || entry.has_time_since_last_hit())
+  if (entry.idle_timeout_ns() != 0 || entry.has_time_since_last_hit()) {
+    if (table.idle_timeout_behavior() != config::Table::NO_TIMEOUT)
+      throw not_supported(in(table) + ": idle time-outs are bfrt-server's alone");
     throw invalid(in(table) + " has no idle time-out");
+  }
   if (entry.is_const()) throw invalid(in(table) + ": is_const is not the client's to set");
 }
 

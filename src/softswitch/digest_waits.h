@@ -18,8 +18,9 @@ class DigestWaits {
  public:
   explicit DigestWaits(dataplane::ControlPlane& control) : control_(&control) {}
 
-  // The pipeline thread: digests of this program from now on.
-  void take_from(dataplane::ControlPlane& control) { control_ = &control; }
+  // The pipeline thread: digests of this program from now on. Who waits for those of the one before
+  // waits no longer.
+  void take_from(dataplane::ControlPlane& control);
 
   // The pipeline thread, after every batch: gives out what there is. One load where nobody waits.
   void offer() {
@@ -39,6 +40,7 @@ class DigestWaits {
   struct Wait {
     nlohmann::json args;
     std::optional<nlohmann::json> answer;
+    bool over = false;  // without an answer
   };
 
   void give_out();
@@ -58,7 +60,7 @@ std::optional<nlohmann::json> DigestWaits::wait(const nlohmann::json& args, Dead
   std::list<Wait>::iterator wait;
   {
     const std::lock_guard lock(mutex_);
-    wait = waits_.insert(waits_.end(), {args, std::nullopt});
+    wait = waits_.insert(waits_.end(), {args, std::nullopt, false});
     ++waiting_;
   }
   try {

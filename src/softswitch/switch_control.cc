@@ -5,6 +5,7 @@
 #include "common/clock.h"
 #include "common/command_error.h"
 #include "common/data_path_thread.h"
+#include "common/sha256.h"
 #include "dataplane/control.h"
 #include "dataplane/table_commands.h"
 #include "softswitch/arguments.h"
@@ -43,6 +44,7 @@ SwitchControl::SwitchControl(dataplane::Program& program, const PortTable& ports
                              std::string library)
     : program_(&program),
       library_(std::move(library)),
+      library_sha256_(sha256_of_file(library_)),
       ports_(ports),
       pipeline_(pipeline),
       loop_(loop),
@@ -87,37 +89,53 @@ void SwitchControl::serve(node::ControlServer& server) {
 }
 
 Json SwitchControl::on_program(const std::string& command, const Json& args) {
+  check_program(args);
   program_->control().at(static_cast<std::uint64_t>(monotonic_ns()));
   return dataplane::run_table_command(fixed_tables_, program_->control(), command, args);
+}
+
+void SwitchControl::check_program(const Json& args) const {
+  const auto number = args.find("program_number");
+  if (number == args.end() || *number == program_number_) return;
+  throw CommandError("program_changed", "the switch runs program " + std::string(program_->name()) +
+                                            " now, number " + std::to_string(program_number_) +
+                                            "; the command is for number " + number->dump() +
+                                            "; read `info` again");
 }
 
 // The new program is made while the old one runs. What has left the old one's ingress leaves
 // through its egress, but for what has to wait in queues.
 Json SwitchControl::program_load(const Json& args) {
-  expect_names("program_load", args, {"library"});
+  expect_names("program_load", args, {"library", "sha256"});
   const Json path = args.value("library", Json());
   if (!path.is_string())
     throw bad_argument("program_load: \"library\" is " + path.dump() + "; expected a path");
+  const Json hash = args.value("sha256", Json(""));
+  if (!hash.is_string())
+    throw bad_argument("program_load: \"sha256\" is " + hash.dump() +
+                       "; expected hexadecimal digits");
   if (tracer_ != nullptr)
     throw CommandError("wrong_state", "program_load: a switch that traces keeps its program");
   const std::string library = path;
-  std::unique_ptr<dataplane::Program> next;
+  const std::lock_guard lock(loading_);
+  ProgramLibraries::Loaded next;
   try {
-    next = dataplane::load_program(library.c_str());
+    next = libraries_.load(library, hash);
   } catch (const std::runtime_error& error) {
     throw bad_argument(std::string("program_load: ") + error.what());
   }
-  const std::lock_guard lock(loading_);
   Json answer = loop_.tasks().call(
       [&]() -> Json {
         pipeline_.flush();
         fixed_tables_.clear();
-        pipeline_.run_program(*next);
-        digest_waits_.take_from(next->control());
-        program_ = next.get();
+        pipeline_.run_program(*next.program);
+        digest_waits_.take_from(next.program->control());
+        program_ = next.program.get();
         library_ = library;
-        loaded_.swap(next);
-        return {{"program", program_->name()}};
+        library_sha256_ = next.sha256;
+        ++program_number_;
+        loaded_.swap(next.program);
+        return {{"program", program_->name()}, {"program_number", program_number_}};
       },
       Deadline::after(kTaskDeadline));
   return answer;  // the program before, if it was loaded so, ends here
@@ -134,9 +152,14 @@ Json SwitchControl::digest_wait(const Json& args) {
   const Deadline deadline = Deadline::after_seconds(deadline_argument(args));
   Json read_args = args;
   read_args.erase("deadline_s");
+  read_args.erase("program_number");
   const auto read = [&](const Json& with) {
-    return loop_.tasks().call([&] { return program_->control().execute("digest_read", with); },
-                              Deadline::after(kTaskDeadline));
+    return loop_.tasks().call(
+        [&] {
+          check_program(args);
+          return program_->control().execute("digest_read", with);
+        },
+        Deadline::after(kTaskDeadline));
   };
   Json now = read(read_args);  // complains about wrong arguments, too
   if (!now.at("digests").empty()) return now;
@@ -229,7 +252,9 @@ Json SwitchControl::info() {
   Json ports = Json::array();
   for (const auto& port : ports_.all()) ports.push_back(describe(*port));
   return {{"program", program_->name()},
+          {"program_number", program_number_},
           {"library", library_},
+          {"library_sha256", library_sha256_},
           {"ports", std::move(ports)},
           {"settings", settings(Json::object())},
           {"pipeline_thread", pipeline_thread()}};

@@ -16,6 +16,7 @@
 #include "softswitch/event_loop.h"
 #include "softswitch/pipeline.h"
 #include "softswitch/port.h"
+#include "softswitch/program_libraries.h"
 
 namespace turntable::softswitch {
 
@@ -36,6 +37,8 @@ class SwitchControl {
   using Json = nlohmann::json;
 
   Json on_program(const std::string& command, const Json& args);
+  // Throws CommandError "program_changed" where "program_number" is of another program.
+  void check_program(const Json& args) const;
   Json program_load(const Json& args);
   Json trace(const std::string& command, const Json& args);
   Json digest_wait(const Json& args);
@@ -48,10 +51,15 @@ class SwitchControl {
   Json pipeline_thread();
   Json pipeline_thread_clear();
 
-  dataplane::Program* program_;                 // the pipeline thread's
-  std::string library_;                         // its file
-  std::unique_ptr<dataplane::Program> loaded_;  // by program_load
+  // The pipeline thread's.
+  dataplane::Program* program_;
+  std::string library_;  // its file
+  std::string library_sha256_;
+  std::uint64_t program_number_ = 1;  // counts the programs since the start
+
   std::mutex loading_;
+  ProgramLibraries libraries_;
+  std::unique_ptr<dataplane::Program> loaded_;  // by program_load
   const PortTable& ports_;
   Pipeline& pipeline_;
   EventLoop& loop_;

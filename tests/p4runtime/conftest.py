@@ -5,6 +5,7 @@ a CPU port.
 from __future__ import annotations
 
 import functools
+import hashlib
 import os
 import subprocess
 import sys
@@ -12,8 +13,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from google.protobuf import text_format
 
 TESTS = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS.parent / "src"), str(TESTS)]
@@ -132,6 +135,60 @@ def tls_server(build_dir: Path, switch: SoftswitchTarget, authority: Authority) 
     )
     yield running
     running.close()
+
+
+class Programs:
+    """Two registered programs, as configurations."""
+
+    def __init__(self, directory: Path, proto: SimpleNamespace) -> None:
+        self._directory = directory
+        self._proto = proto
+
+    def library(self, name: str) -> Path:
+        return self._directory / f"{name}.so"
+
+    def config(self, name: str, of: bytes | None = None) -> Any:
+        """of: another device config than the library's hash."""
+        library = self.library(name)
+        config = self._proto.ForwardingPipelineConfig()
+        text_format.Parse((self._directory / f"{name}.p4info.txtpb").read_text(), config.p4info)
+        config.p4_device_config = of or hashlib.sha256(library.read_bytes()).hexdigest().encode()
+        return config
+
+
+@pytest.fixture(scope="session")
+def programs(compiled: Callable[[Path], Path], proto: SimpleNamespace) -> Programs:
+    for source in (TESTS / "bfrt" / "everything.p4", TESTS / "p4runtime" / "packets.p4"):
+        library = compiled(source)
+    return Programs(library.parent, proto)
+
+
+@pytest.fixture
+def reloading(
+    build_dir: Path,
+    programs: Programs,
+    compiled: Callable[[Path], Path],
+    tmp_path: Path,
+) -> Iterator[tuple[SoftswitchTarget, Server]]:
+    library = compiled(TESTS / "bfrt" / "everything.p4")
+    switch = SoftswitchTarget(build_dir / "bin" / "softswitch", library, tmp_path, PORTS)
+    server = Server(
+        build_dir / "bin" / "p4runtime-server",
+        tmp_path,
+        f"--programs={library.parent}",
+        name="p4runtime-server",
+    )
+    yield switch, server
+    server.close()
+    switch.close()
+
+
+@pytest.fixture
+def primary(reloading: tuple[SoftswitchTarget, Server], proto: SimpleNamespace) -> Iterator[Client]:
+    client = Client(reloading[1].address, proto)
+    assert client.open().arbitration.status.code == 0
+    yield client
+    client.close()
 
 
 @pytest.fixture(scope="session")

@@ -2,75 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from types import SimpleNamespace
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from bfrt.conftest import PORTS, Server
-from google.protobuf import text_format
+from bfrt.conftest import Server
 from packet.live_switch import DEADLINE_S, SoftswitchTarget
 
 from .client import CallError, Client, code
-from .conftest import TESTS
+from .conftest import Programs
 from .test_replication import group, read, replica, update
 from .test_tables import EXACT, forward, frame, refused
 
 ELF = b"\x7fELF\x02\x01\x01"
-
-
-class Programs:
-    """Two registered programs, as configurations."""
-
-    def __init__(self, directory: Path, proto: SimpleNamespace) -> None:
-        self._directory = directory
-        self._proto = proto
-
-    def config(self, name: str) -> Any:
-        library = self._directory / f"{name}.so"
-        config = self._proto.ForwardingPipelineConfig()
-        text_format.Parse((self._directory / f"{name}.p4info.txtpb").read_text(), config.p4info)
-        config.p4_device_config = hashlib.sha256(library.read_bytes()).hexdigest().encode()
-        return config
-
-
-@pytest.fixture(scope="module")
-def programs(compiled: Callable[[Path], Path], proto: SimpleNamespace) -> Programs:
-    for source in (TESTS / "bfrt" / "everything.p4", TESTS / "p4runtime" / "packets.p4"):
-        library = compiled(source)
-    return Programs(library.parent, proto)
-
-
-@pytest.fixture
-def reloading(
-    build_dir: Path,
-    programs: Programs,
-    compiled: Callable[[Path], Path],
-    tmp_path: Path,
-) -> Iterator[tuple[SoftswitchTarget, Server]]:
-    library = compiled(TESTS / "bfrt" / "everything.p4")
-    switch = SoftswitchTarget(build_dir / "bin" / "softswitch", library, tmp_path, PORTS)
-    server = Server(
-        build_dir / "bin" / "p4runtime-server",
-        tmp_path,
-        f"--programs={library.parent}",
-        name="p4runtime-server",
-    )
-    yield switch, server
-    server.close()
-    switch.close()
-
-
-@pytest.fixture
-def primary(reloading: tuple[SoftswitchTarget, Server], proto: SimpleNamespace) -> Iterator[Client]:
-    client = Client(reloading[1].address, proto)
-    assert client.open().arbitration.status.code == 0
-    yield client
-    client.close()
 
 
 def program_of(client: Client) -> set[str]:

@@ -1,0 +1,90 @@
+"""Clients that ask for much, or take nothing: the others are served."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import grpc
+import pytest
+
+from .client import DEADLINE_S, DEVICE, SERVICE, CallError, Client
+from .conftest import Connect
+from .test_pipeline import wait_until
+from .test_sessions import key
+from .test_tables import forward
+
+MOST_ANSWERS, MOST_STREAMS, MOST_READS = 32, 128, 100_000
+ENTRIES = 20_000  # their answer is longer than what a connection takes of a stream unread
+
+
+def fails_as_exhausted(call: Any) -> bool:
+    return bool(call.done()) and call.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
+
+
+def test_answers_that_nobody_takes_hold_up_nobody(client: Client, connect: Connect) -> None:
+    client.write(
+        *(
+            client.update("INSERT", table_entry=forward(client, match=key(number + 1)))
+            for number in range(ENTRIES)
+        )
+    )
+    deaf = connect()
+    read = deaf.channel.unary_stream(
+        f"/{SERVICE}/Read",
+        request_serializer=lambda message: message.SerializeToString(),
+        response_deserializer=deaf.proto.ReadResponse.FromString,
+    )
+    request = deaf.proto.ReadRequest(device_id=DEVICE)
+    request.entities.add().table_entry.table_id = deaf.id_of("tables", "forward")
+    calls = [read(request, timeout=3 * DEADLINE_S) for _ in range(MOST_ANSWERS + 1)]
+    try:
+        wait_until(lambda: any(fails_as_exhausted(call) for call in calls))
+        client.write(client.update("DELETE", table_entry=forward(client, match=key(1))))
+    finally:
+        for call in calls:
+            call.cancel()
+    wait_until(lambda: entries_of(client) == ENTRIES - 1)
+
+
+def entries_of(client: Client) -> int | None:
+    """None: there are too many answers still."""
+    try:
+        return len(list(client.entries("forward")))
+    except CallError as error:
+        if error.code.name != "RESOURCE_EXHAUSTED":
+            raise
+        return None
+
+
+def test_streams_are_limited_before_they_ask_for_anything(client: Client, connect: Connect) -> None:
+    idle = connect()
+    end = threading.Event()
+
+    def nothing() -> Iterator[Any]:
+        end.wait()
+        yield from ()
+
+    open_stream = idle.channel.stream_stream(
+        f"/{SERVICE}/StreamChannel",
+        request_serializer=lambda message: message.SerializeToString(),
+        response_deserializer=idle.proto.StreamMessageResponse.FromString,
+    )
+    streams = [open_stream(nothing(), timeout=3 * DEADLINE_S) for _ in range(MOST_STREAMS)]
+    try:  # with that of `client`
+        wait_until(lambda: any(fails_as_exhausted(stream) for stream in streams))
+        client.write(client.update("INSERT", table_entry=forward(client)))
+    finally:
+        for stream in streams:
+            stream.cancel()
+        end.set()
+
+
+def test_a_read_asks_for_so_much(client: Client) -> None:
+    wanted = client.proto.Entity(digest_entry=client.proto.DigestEntry())
+    assert client.read(*[wanted] * MOST_READS) == []
+    with pytest.raises(CallError) as failed:
+        client.read(*[wanted] * (MOST_READS + 1))
+    assert failed.value.code.name == "RESOURCE_EXHAUSTED"
+    assert str(MOST_READS) in failed.value.message
