@@ -189,8 +189,8 @@ def test_frame_with_a_wrong_ipv4_checksum_is_marked(load, error: int, mac: str) 
     assert out[:6].hex() == mac
 
 
-# UDP that carries two headers of odd lengths, as an overlay's port does. The parser takes them after
-# the call, so the deparser adds them again; it translates an address, changes a field of the second
+# UDP that carries two headers of odd lengths, as an overlay does. The parser takes them after the
+# call, so the deparser adds them again; it translates an address, changes a field of the second
 # header, and leaves out the two bytes that the parser passes over.
 OVERLAY = program(
     "hdr.ipv4.src = 32w0x04030201; hdr.second.tag = 16w0xbeef;",
@@ -252,7 +252,7 @@ def test_headers_behind_the_call_are_subtracted(load) -> None:
     )
     before = overlay_udp(SOURCE, first + vni + b"\x20\x01" + skipped + payload)
     after = overlay_udp(TRANSLATED, first + vni + b"\xbe\xef" + payload)
-    assert before[6:8].hex() == "d913"  # as scapy 2.7 computes it
+    assert before[6:8].hex() == "d913"  # as scapy 2.8 computes it
     [(_, out)] = load(OVERLAY).send(1, frame_of(UDP, before))
     assert out[26:30] == TRANSLATED
     assert out[34:] == after
