@@ -50,10 +50,6 @@ CASES: dict[str, tuple[str, str]] = {
         "## makes 'hdr.', which is not one token",
     ),
     # --- Grammar
-    "packet generator": (
-        "struct s { /*^*/pktgen_timer_header_t timer; }",
-        "the packet generator is not supported by p4soft",
-    ),
     "missing semicolon": (
         program("hdr.data.a = 1 /*^*/}"),
         "expected ';' after an assignment, found '}'",
