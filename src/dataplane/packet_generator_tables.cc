@@ -143,8 +143,7 @@ void set_field(Application& application, const std::string& name, const Json& va
   } else if (name == "ipg") {
     application.packet_gap_ns = number(kMost);
   } else if (name == "ibg_jitter" || name == "ipg_jitter") {
-    if (number(kMost) != 0)
-      throw bad_argument("pktgen: " + name + " is not supported; expected 0");
+    if (number(kMost) != 0) throw bad_argument("pktgen: " + name + " is not supported; expected 0");
   } else if (name == "trigger_counter") {
     application.trigger_count = whole_number(value, name, 0, kMaxCount);
   } else if (name == "batch_counter") {

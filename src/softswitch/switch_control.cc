@@ -120,6 +120,7 @@ Json SwitchControl::program_load(const Json& args) {
       [&]() -> Json {
         pipeline_.flush();
         fixed_tables_.clear();
+        pipeline_.packet_generator().configure({}, 0);
         pipeline_.run_program(*next);
         digest_waits_.take_from(next->control());
         program_ = next.get();
