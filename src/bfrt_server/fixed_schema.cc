@@ -29,6 +29,11 @@ class SchemaField {
     document["match_type"] = "Exact";
     return document;
   }
+  Json parameter() const {
+    Json document = described();
+    document["mandatory"] = mandatory_;
+    return document;
+  }
   Json datum() const {
     return {{"mandatory", mandatory_}, {"read_only", read_only_}, {"singleton", described()}};
   }
@@ -325,6 +330,38 @@ void add_traffic_manager(Json& tables) {
                          {number(2, "cell_size_bytes", 32).read_only()}));
 }
 
+// With the ids of an SDE, as `number` and `truth` take them.
+void add_packet_generator(Json& tables) {
+  tables.push_back(
+      table("tf1.pktgen.port_cfg", 0xFF030001, "PktgenPortCfg", 256, {number(1, "dev_port", 32)},
+            {truth(1, "recirculation_enable"), truth(2, "pktgen_enable"),
+             truth(3, "pattern_matching_enable"), truth(4, "clear_port_down_enable")}));
+  Json applications = table(
+      "tf1.pktgen.app_cfg", 0xFF030002, "PktgenAppCfg", 8, {number(1, "app_id", 32)},
+      {truth(12, "app_enable"), number(13, "pkt_len", 16), number(14, "pkt_buffer_offset", 16),
+       number(15, "pipe_local_source_port", 32), truth(16, "increment_source_port"),
+       number(17, "batch_count_cfg", 16), number(18, "packets_per_batch_cfg", 16),
+       number(19, "ibg", 32), number(20, "ibg_jitter", 32), number(21, "ipg", 32),
+       number(22, "ipg_jitter", 32), number(23, "batch_counter", 64), number(24, "pkt_counter", 64),
+       number(25, "trigger_counter", 64)});
+  const auto trigger = [](int id, const char* name, const Fields& fields) {
+    Json action = {{"id", id}, {"name", name}, {"data", Json::array()}};
+    for (const SchemaField& field : fields) action["data"].push_back(field.parameter());
+    return action;
+  };
+  const SchemaField timer = number(1, "timer_nanosec", 32);
+  applications["action_specs"] = {
+      trigger(1, "trigger_timer_one_shot", {timer}), trigger(2, "trigger_timer_periodic", {timer}),
+      trigger(3, "trigger_port_down", {}),
+      trigger(4, "trigger_recirc_pattern",
+              {number(4, "pattern_value", 32), number(5, "pattern_mask", 32)})};
+  tables.push_back(std::move(applications));
+  const SchemaField buffer = {1, "buffer", {{"type", "bytes"}, {"width", 8}}};
+  tables.push_back(table("tf1.pktgen.pkt_buffer", 0xFF030003, "PktgenPktBufferCfg", 1024,
+                         {number(1, "pkt_buffer_offset", 32), number(2, "pkt_buffer_size", 32)},
+                         {SchemaField(buffer).list()}));
+}
+
 void add_device(Json& tables) {
   tables.push_back(table(
       "tf1.dev.device_configuration", 0xFF060001, "DevConfigure", 1, {},
@@ -345,6 +382,7 @@ Json fixed_schema() {
   add_replication(tables);
   add_mirror(tables);
   add_traffic_manager(tables);
+  add_packet_generator(tables);
   add_device(tables);
   return {{"schema_version", "1.0.0"}, {"tables", std::move(tables)}};
 }

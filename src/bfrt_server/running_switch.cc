@@ -5,6 +5,7 @@
 #include "bfrt_server/fixed_schema.h"
 #include "bfrt_server/indexed_tables.h"
 #include "bfrt_server/match_table.h"
+#include "bfrt_server/packet_generator_table.h"
 #include "bfrt_server/port_tables.h"
 #include "bfrt_server/replication_table.h"
 #include "dataplane/port_numbers.h"
@@ -81,6 +82,8 @@ void RunningSwitch::add_fixed_table(const bfrt::Table& table) {
     access = std::make_unique<FactTable>(table, Json{{"cell_size_bytes", kCellBytes}});
   } else if (name == "tf1.dev.device_configuration") {
     access = std::make_unique<FactTable>(table, device_facts());
+  } else if (name.starts_with("tf1.pktgen.")) {
+    access = std::make_unique<PacketGeneratorTable>(table, options_.pipes);
   } else {
     access = std::make_unique<QueueTable>(table, *ports_, *shapers_, options_.pipes);
   }

@@ -25,6 +25,7 @@
 #include "dataplane/program.h"
 #include "dataplane/random.h"
 #include "dataplane/register.h"
+#include "dataplane/residual_checksum.h"
 #include "dataplane/table.h"
 #include "dataplane/ternary_index.h"
 #include "dataplane/varbit.h"

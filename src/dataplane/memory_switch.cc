@@ -5,6 +5,7 @@
 
 #include "common/command_error.h"
 #include "dataplane/control.h"
+#include "dataplane/packet_generator_tables.h"
 #include "dataplane/table_commands.h"
 
 namespace turntable::dataplane {
@@ -27,6 +28,8 @@ MemorySwitch::MemorySwitch(Program& program, PacketTracer* tracer)
 
 nlohmann::json MemorySwitch::execute(std::string_view command, const nlohmann::json& args) {
   if (tracer_ != nullptr && command.starts_with("trace_")) return tracer_->execute(command, args);
+  if (command == "pktgen_write") return write_packet_generator(generator_, args, now_ns_);
+  if (command == "pktgen_read") return read_packet_generator(generator_, args);
   program_.control().at(args.is_object() ? args.value("now_ns", now_ns_) : now_ns_);
   // Nothing arrives while a test waits.
   return run_table_command(fixed_tables_, program_.control(),
@@ -41,8 +44,30 @@ std::vector<Frame> MemorySwitch::inject(const Frame& frame, std::uint64_t now_ns
   now_ns_ = now_ns;
   left_.clear();
   arrived_.clear();
-  arrived_.push_back({frame, nullptr});
   queued_.clear();
+  arrived_.push_back({frame, nullptr});
+  run();
+  return std::move(left_);
+}
+
+std::vector<Frame> MemorySwitch::generate(std::uint64_t now_ns) {
+  left_.clear();
+  arrived_.clear();
+  queued_.clear();
+  while (generator_.next_due_ns() <= now_ns) {
+    now_ns_ = generator_.next_due_ns();
+    generator_.generate(now_ns_, 1,
+                        [this](std::uint16_t port, std::span<const std::uint8_t> bytes) {
+                          arrived_.push_back({{port, {bytes.begin(), bytes.end()}}, nullptr});
+                        });
+    run();
+  }
+  now_ns_ = now_ns;
+  return std::move(left_);
+}
+
+// Until nothing is on its way any more.
+void MemorySwitch::run() {
   for (int passes = 0; !arrived_.empty(); ++passes) {
     if (passes == kMaxPasses) throw bad_argument("the program recirculates this frame for ever");
     Arrived next = std::move(arrived_.front());
@@ -54,7 +79,6 @@ std::vector<Frame> MemorySwitch::inject(const Frame& frame, std::uint64_t now_ns
       egress(next_copy);
     }
   }
-  return std::move(left_);
 }
 
 Packet MemorySwitch::load(const std::string& bytes) {
@@ -147,6 +171,8 @@ void MemorySwitch::egress(const Queued& queued) {
 void MemorySwitch::leave(std::uint16_t port, std::string bytes, TracedFrame* trace) {
   if (is_recirculation_port(port)) {
     if (trace != nullptr) trace->recirculated(port);
+    generator_.recirculated(
+        port, {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}, now_ns_);
     arrived_.push_back({{port, std::move(bytes)}, trace});
     return;
   }

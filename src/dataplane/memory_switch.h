@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dataplane/fixed_tables.h"
+#include "dataplane/packet_generator.h"
 #include "dataplane/packet_tracer.h"
 #include "dataplane/program.h"
 #include "dataplane/replication.h"
@@ -27,7 +28,11 @@ class MemorySwitch {
   // What leaves the switch because of one frame that arrives at `port` at `now_ns`.
   std::vector<Frame> inject(const Frame& frame, std::uint64_t now_ns = 0);
 
-  // The program's commands, and those of the fixed tables.
+  // What leaves because of the packets that generators make until `now_ns`. Between two frames that
+  // are injected nothing is generated: no time passes.
+  std::vector<Frame> generate(std::uint64_t now_ns);
+
+  // The program's commands, and those of the fixed tables and packet generators.
   nlohmann::json execute(std::string_view command, const nlohmann::json& args);
 
  private:
@@ -43,6 +48,7 @@ class MemorySwitch {
     TracedFrame* trace;
   };
 
+  void run();
   Packet load(const std::string& bytes);
   void ingress(const Arrived& arrived);
   void run_ingress(Packet& packet, TracedFrame* trace);
@@ -56,6 +62,7 @@ class MemorySwitch {
   PacketTracer* tracer_;
   Replication replication_;
   FixedTables fixed_tables_;
+  PacketGenerator generator_;
   std::vector<std::uint8_t> buffer_;
   std::vector<Replication::Copy> copies_;
   std::uint64_t now_ns_ = 0;

@@ -45,16 +45,32 @@ std::string from_hex(const std::string& text) {
   return bytes;
 }
 
+nlohmann::json told(const std::vector<Frame>& left) {
+  nlohmann::json frames = nlohmann::json::array();
+  for (const Frame& frame : left)
+    frames.push_back({{"port", frame.port}, {"data", to_hex(frame.bytes)}});
+  return {{"frames", frames}};
+}
+
 nlohmann::json inject(MemorySwitch& network, const nlohmann::json& args) {
   if (!args.contains("port") || !args.at("port").is_number_unsigned() || !args.contains("data")) {
     throw bad_argument("inject: expected {\"port\": number, \"data\": hex text}");
   }
-  nlohmann::json frames = nlohmann::json::array();
   const Frame arriving{args.at("port"), from_hex(args.at("data"))};
-  for (const Frame& frame : network.inject(arriving, args.value("now_ns", std::uint64_t{0}))) {
-    frames.push_back({{"port", frame.port}, {"data", to_hex(frame.bytes)}});
-  }
-  return {{"frames", frames}};
+  return told(network.inject(arriving, args.value("now_ns", std::uint64_t{0})));
+}
+
+nlohmann::json generate(MemorySwitch& network, const nlohmann::json& args) {
+  if (!args.contains("now_ns") || !args.at("now_ns").is_number_unsigned())
+    throw bad_argument("generate: expected {\"now_ns\": number}");
+  return told(network.generate(args.at("now_ns")));
+}
+
+nlohmann::json execute(MemorySwitch& network, const std::string& command,
+                       const nlohmann::json& args) {
+  if (command == "inject") return inject(network, args);
+  if (command == "generate") return generate(network, args);
+  return network.execute(command, args);
 }
 
 nlohmann::json error_answer(const std::string& code, const std::string& message) {
@@ -69,9 +85,7 @@ nlohmann::json answer(MemorySwitch& network, const std::string& line) {
     id = request.value("id", nlohmann::json());
     const std::string command = request.at("command");
     const auto args = request.value("args", nlohmann::json::object());
-    result = {
-        {"ok", true},
-        {"result", command == "inject" ? inject(network, args) : network.execute(command, args)}};
+    result = {{"ok", true}, {"result", execute(network, command, args)}};
   } catch (const CommandError& error) {
     result = error_answer(error.code(), error.what());
   } catch (const nlohmann::json::exception& error) {

@@ -70,9 +70,10 @@ void Pipeline::ingress_delayed(std::span<Frame* const> frames, Port& port) {
   }
 }
 
-void Pipeline::ingress(Frame* frame, Port& port, std::uint64_t now_ns) {
+// `port` counts the frame's drops; a program sees `ingress_port`.
+void Pipeline::ingress(Frame* frame, std::uint16_t ingress_port, Port& port, std::uint64_t now_ns) {
   dataplane::Packet& packet = frame->packet;
-  packet.ingress_port = port.number();
+  packet.ingress_port = ingress_port;
   packet.ingress_mac_tstamp_ns = now_ns & kTimestampMask;
   if (tracer_ != nullptr && frame->trace == nullptr) [[unlikely]]
     frame->trace = tracer_->arrive(packet, now_ns, realtime_ns());
@@ -101,20 +102,22 @@ void Pipeline::flush() {
 // False: nothing was due.
 bool Pipeline::run_round() {
   if (traffic_manager_.next_due_ns() == kNever && recirculated_.empty() && in_flight_.empty() &&
-      !impairments_.any()) {
+      !impairments_.any() && packet_generator_.next_due_ns() == kNever) {
     return false;
   }
   const std::uint64_t now_ns = now();
   bool worked = release_delayed(now_ns);
   worked |= impairments_.any() && release_impaired(now_ns);
   worked |= take_recirculated();
+  worked |= generate(now_ns);
   worked |= traffic_manager_.serve_due(now_ns, [&](Port& port) { serve(port, now_ns); });
   return worked;
 }
 
 std::uint64_t Pipeline::next_due_ns() const {
   if (!recirculated_.empty()) return 0;
-  std::uint64_t next_ns = std::min(traffic_manager_.next_due_ns(), in_flight_.next_due_ns());
+  std::uint64_t next_ns = std::min(
+      {traffic_manager_.next_due_ns(), in_flight_.next_due_ns(), packet_generator_.next_due_ns()});
   if (impairments_.any()) next_ns = std::min(next_ns, impairments_.next_due_ns());
   return next_ns;
 }
@@ -165,6 +168,28 @@ bool Pipeline::take_recirculated() {
   }
   arriving_.clear();
   return true;
+}
+
+// Generated packets arrive at the recirculation port of their pipe, whatever port they say they
+// came by: that one need not be there.
+bool Pipeline::generate(std::uint64_t now_ns) {
+  return packet_generator_.generate(
+      now_ns, kBatch, [&](std::uint16_t ingress_port, std::span<const std::uint8_t> bytes) {
+        const std::uint32_t pipe = ingress_port / dataplane::kPortsPerPipe;
+        Port& port = *ports_.find(static_cast<std::uint16_t>(pipe * dataplane::kPortsPerPipe +
+                                                             dataplane::kFirstRecirculationPort));
+        Frame* const frame = pool_.available() > reserved_frames(pool_) ? pool_.acquire() : nullptr;
+        if (frame == nullptr || bytes.size() > dataplane::kMaxFrame) {
+          port.counters().drop(DropReason::kNoBuffer);
+          if (frame != nullptr) pool_.release(frame);
+          return;
+        }
+        frame->reset(static_cast<std::uint32_t>(bytes.size()));
+        std::copy(bytes.begin(), bytes.end(), frame->packet.data);
+        ++port.counters().rx_packets;
+        port.counters().rx_bytes += bytes.size();
+        ingress(frame, ingress_port, port, now_ns);
+      });
 }
 
 // What the port has now, and may send now.
@@ -225,6 +250,8 @@ void Pipeline::recirculate(std::span<Frame* const> frames, Port& port) {
     port.counters().tx_bytes += frame->packet.length;
     if (frame->trace != nullptr) [[unlikely]]
       frame->trace->recirculated(port.number());
+    packet_generator_.recirculated(port.number(), {frame->packet.data, frame->packet.length},
+                                   now());
     recirculated_.push_back(frame);
   }
 }

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "dataplane/packet_generator.h"
 #include "dataplane/program.h"
 #include "softswitch/frame_pool.h"
 #include "softswitch/impairments.h"
@@ -36,6 +37,7 @@ class Pipeline {
   TrafficManager& traffic_manager() { return traffic_manager_; }
   dataplane::Replication& replication() { return replicator_.replication(); }
   Impairments& impairments() { return impairments_; }
+  dataplane::PacketGenerator& packet_generator() { return packet_generator_; }
 
   // From now on this program, between two batches. Frames that wait in queues leave through its
   // egress, as whatever it makes of them.
@@ -55,12 +57,16 @@ class Pipeline {
 
   void ingress_all(std::span<Frame* const> frames, Port& port);
   void ingress_delayed(std::span<Frame* const> frames, Port& port);
-  void ingress(Frame* frame, Port& port, std::uint64_t now_ns);
+  void ingress(Frame* frame, Port& port, std::uint64_t now_ns) {
+    ingress(frame, port.number(), port, now_ns);
+  }
+  void ingress(Frame* frame, std::uint16_t ingress_port, Port& port, std::uint64_t now_ns);
   void run_ingress(Frame& frame, Port& port, std::uint64_t now_ns);
   bool run_round();
   bool release_delayed(std::uint64_t now_ns);
   bool release_impaired(std::uint64_t now_ns);
   bool take_recirculated();
+  bool generate(std::uint64_t now_ns);
   void serve(Port& port, std::uint64_t now_ns);
   bool egress(Frame* frame, Port& port, std::uint64_t now_ns);
   void leave(std::span<Frame* const> frames, Port& port);
@@ -74,6 +80,7 @@ class Pipeline {
   TrafficManager traffic_manager_;
   Replicator replicator_;
   Impairments impairments_;
+  dataplane::PacketGenerator packet_generator_;
   Timeline in_flight_;                // between a port and the far end of its delay
   std::vector<Frame*> recirculated_;  // left egress for a recirculation port
   std::vector<Frame*> arriving_;      // the same, being taken through ingress

@@ -50,6 +50,55 @@ TEST_F(PipelineTest, IngressSeesItsPortAndTime) {
   EXPECT_GE(seen.tailroom, dataplane::kHeadroom);
 }
 
+TEST_F(PipelineTest, GeneratedPacketsGoThroughIngress) {
+  dataplane::PacketGenerator::State state = pipeline_.packet_generator().state();
+  state.ports[68].generates = true;
+  auto& application = state.pipes[0].applications[2];
+  application.enabled = true;
+  application.packets = 3;
+  application.source_port = 7;
+  state.pipes[0].buffer[0] = 0x5A;
+  std::vector<std::uint8_t> first_bytes;
+  program_.on_ingress = [&](dataplane::Packet& packet) {
+    EXPECT_EQ(packet.ingress_port, 7)
+        << "the application's, which need not be a port of the switch";
+    EXPECT_EQ(packet.length, 6 + 64);
+    EXPECT_EQ(packet.data[6], 0x5A);
+    first_bytes.push_back(packet.data[0]);
+    packet.has_ucast_egress_port = true;
+    packet.ucast_egress_port = 2;
+  };
+  const auto now_ns = static_cast<std::uint64_t>(monotonic_ns());
+  pipeline_.packet_generator().configure(state, now_ns);
+  EXPECT_EQ(pipeline_.next_due_ns(), now_ns);
+  pipeline_.flush();
+  EXPECT_EQ(port(2).sent.size(), 3);
+  EXPECT_EQ(first_bytes, (std::vector<std::uint8_t>{2, 2, 2}));
+  EXPECT_EQ(ports_.find(68)->counters().rx_packets, 3);
+  EXPECT_EQ(pipeline_.next_due_ns(), kNever);
+}
+
+TEST_F(PipelineTest, ARecirculatedFrameTriggersItsPipesGenerator) {
+  dataplane::PacketGenerator::State state = pipeline_.packet_generator().state();
+  state.ports[68].generates = state.ports[68].matches_patterns = true;
+  auto& application = state.pipes[0].applications[1];
+  application.trigger = dataplane::PacketGenerator::Trigger::kRecirculation;
+  application.enabled = true;
+  application.pattern_value = 0x44616263;  // 68, then "abc"
+  application.pattern_mask = 0xFFFFFFFF;
+  pipeline_.packet_generator().configure(state, 0);
+  std::vector<std::string> heads;
+  program_.on_ingress = [&](dataplane::Packet& packet) {
+    heads.emplace_back(reinterpret_cast<const char*>(packet.data), 4);
+    if (packet.ingress_port == 1) forward_by_first_byte(packet);
+  };
+  run({frame_to(68, "abd"), frame_to(68, "abc")});
+  const std::string generated = std::string(1, '\1') + "abc";  // the application, then the key
+  EXPECT_EQ(std::count(heads.begin(), heads.end(), generated), 1);
+  EXPECT_EQ(std::count(heads.begin(), heads.end(), frame_to(68, "abc")), 2) << "it goes on, too";
+  EXPECT_EQ(heads.size(), 5);
+}
+
 TEST_F(PipelineTest, FrameWithoutDestinationIsCounted) {
   program_.on_ingress = [](dataplane::Packet&) {};
   run({frame_to(2)});

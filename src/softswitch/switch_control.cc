@@ -7,6 +7,7 @@
 #include "common/data_path_thread.h"
 #include "common/sha256.h"
 #include "dataplane/control.h"
+#include "dataplane/packet_generator_tables.h"
 #include "dataplane/table_commands.h"
 #include "softswitch/arguments.h"
 #include "softswitch/traffic_control.h"
@@ -75,6 +76,13 @@ void SwitchControl::serve(node::ControlServer& server) {
     return read_traffic_manager(pipeline_.traffic_manager(), ports_, args);
   });
   on_pipeline("tm_clear", [this](const Json&) { return tm_clear(); });
+  on_pipeline("pktgen_write", [this](const Json& args) {
+    const auto now_ns = static_cast<std::uint64_t>(monotonic_ns());
+    return dataplane::write_packet_generator(pipeline_.packet_generator(), args, now_ns);
+  });
+  on_pipeline("pktgen_read", [this](const Json& args) {
+    return dataplane::read_packet_generator(pipeline_.packet_generator(), args);
+  });
   on_pipeline("impair", [this](const Json& args) { return pipeline_.impairments().execute(args); });
   on_pipeline("port_stats", [this](const Json&) { return port_stats(); });
   on_pipeline("port_stats_clear", [this](const Json& args) { return port_stats_clear(args); });
@@ -128,6 +136,7 @@ Json SwitchControl::program_load(const Json& args) {
       [&]() -> Json {
         pipeline_.flush();
         fixed_tables_.clear();
+        pipeline_.packet_generator().configure({}, 0);
         pipeline_.run_program(*next.program);
         digest_waits_.take_from(next.program->control());
         program_ = next.program.get();
@@ -200,7 +209,12 @@ Json SwitchControl::port_enable(const Json& args) {
     throw bad_argument("port_enable: \"enabled\" is " + enabled.dump() +
                        "; expected true or false");
   Port& port = port_argument("port_enable", args, ports_);
+  const bool goes_down = port.is_enabled() && enabled == false;
   port.enable(enabled);
+  if (goes_down) {
+    pipeline_.packet_generator().port_down(port.number(),
+                                           static_cast<std::uint64_t>(monotonic_ns()));
+  }
   return describe(port);
 }
 

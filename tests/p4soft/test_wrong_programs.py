@@ -54,10 +54,6 @@ CASES: dict[str, tuple[str, str]] = {
         "## makes 'hdr.', which is not one token",
     ),
     # --- Grammar
-    "packet generator": (
-        "struct s { /*^*/pktgen_timer_header_t timer; }",
-        "the packet generator is not supported by p4soft",
-    ),
     "missing semicolon": (
         program("hdr.data.a = 1 /*^*/}"),
         "expected ';' after an assignment, found '}'",
@@ -205,14 +201,39 @@ CASES: dict[str, tuple[str, str]] = {
         "extract: header options_h needs the size of its varbit field",
     ),
     "generic struct": ("struct pair/*^*/<T> { T x; }", "a generic struct is not supported"),
-    "residual checksum": (
+    "residue that goes to no field": (
+        program(
+            parser_local="Checksum() sum;\nbit<16> x;",
+            parser=PARSER.replace("transition", "sum.subtract_all_and_deposit(/*^*/x); transition"),
+        ),
+        "the residue of a checksum goes to a bit<16> of metadata or a header",
+    ),
+    "residue inside an expression": (
+        program(
+            parser_local="Checksum() sum;",
+            parser=PARSER.replace("transition", "md.m16 = 16w1 + /*^*/sum.get(); transition"),
+        ),
+        "Checksum.get is known when the parser ends; expected an assignment of it alone",
+    ),
+    "residue behind another header": (
         program(
             parser_local="Checksum() sum;",
             parser=PARSER.replace(
-                "transition", "/*^*/sum.subtract_all_and_deposit(md.m16); transition"
+                "transition",
+                "pkt.extract(hdr.extra); sum.subtract({hdr.data.b}); md.m16 = /*^*/sum.get(); "
+                "transition",
             ),
         ),
-        "Checksum.subtract_all_and_deposit is not supported",
+        "Checksum.get after a field of hdr.data was subtracted behind hdr.extra is not supported",
+    ),
+    "residue in a subparser": (
+        program(
+            top="parser Sub(packet_in pkt, inout metadata_t md) { Checksum() sum; state start { "
+            "/*^*/sum.subtract_all_and_deposit(md.m16); transition accept; } }",
+            parser_local="Sub() sub;",
+            parser=PARSER.replace("transition", "sub.apply(pkt, md); transition"),
+        ),
+        "Checksum.subtract_all_and_deposit in a subparser is not supported",
     ),
     "extract of a fixed header with a size": (
         program(parser=PARSER.replace("pkt.extract(hdr.data)", "/*^*/pkt.extract(hdr.data, 32w8)")),

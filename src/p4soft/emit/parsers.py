@@ -9,6 +9,7 @@ from p4soft.check.constants import raw_bits
 from p4soft.emit import value_sets
 from p4soft.emit.block import BlockEmitter
 from p4soft.emit.cpp_types import cpp_constant
+from p4soft.emit.externs import residuals
 from p4soft.emit.text import Lines
 from p4soft.frontend import syntax
 
@@ -23,6 +24,7 @@ class ParserEmitter(BlockEmitter):
         self.lines = Lines()
         with self.lines.braces(f"std::uint16_t {self.signature('parse')}"):
             self.open_frame()
+            residuals.open_residuals(self, self.block.declaration)
             if cyclic:
                 self.lines.add("int states_ = 0;")
             self.lines.add("goto state_start;")
@@ -43,6 +45,14 @@ class ParserEmitter(BlockEmitter):
                 self._select(transition)
             else:
                 self.lines.add(_go(transition or "reject"))
+
+    def statement(self, statement: syntax.Statement) -> None:
+        if residuals.is_residual(statement):
+            assert isinstance(statement, syntax.Assignment)
+            assert isinstance(statement.value, syntax.Call)
+            residuals.deposit(self, statement.value, statement.target)
+        else:
+            super().statement(statement)
 
     def _select(self, select: syntax.Select) -> None:
         subjects: list[str] = []

@@ -130,6 +130,33 @@ struct egress_intrinsic_metadata_for_output_port_t {
     bit<1> update_delay_on_tx;
 }
 
+// What a packet generator puts before its packets: six bytes, by the trigger of the application.
+header pktgen_timer_header_t {
+    @padding bit<3> _pad1;
+    bit<2> pipe_id;
+    bit<3> app_id;
+    @padding bit<8> _pad2;
+    bit<16> batch_id;
+    bit<16> packet_id;
+}
+
+header pktgen_port_down_header_t {
+    @padding bit<3> _pad1;
+    bit<2> pipe_id;
+    bit<3> app_id;
+    @padding bit<15> _pad2;
+    PortId_t port_num;
+    bit<16> packet_id;
+}
+
+header pktgen_recirc_header_t {
+    @padding bit<3> _pad1;
+    bit<2> pipe_id;
+    bit<3> app_id;
+    bit<24> key;
+    bit<16> packet_id;
+}
+
 header ptp_metadata_t {
     bit<8> udp_cksum_byte_offset;
     bit<8> cf_byte_offset;

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from p4soft.check.symbols import Target
 from p4soft.elaborate import ExternInstance
+from p4soft.emit.externs import residuals
 from p4soft.emit.externs.base import Extern, field_list, top_block
 from p4soft.emit.state import Emission
 from p4soft.errors import P4Error, unsupported
@@ -28,11 +29,19 @@ class Checksum(Extern):
             fields, _ = field_list(emitter, target.arguments[0])
             emitter.lines.add(f"{place}.{target.name}({fields}.bytes());")
             return ""
-        if target.name in ("verify", "get"):
-            return f"{place}.{target.name}()"
-        if target.name == "update":
-            raise P4Error(call.position, "Checksum.update belongs in a deparser")
-        raise unsupported(call.position, f"Checksum.{target.name}", "add, subtract, verify, get")
+        if target.name == "verify":
+            return f"{place}.verify()"
+        if target.name == residuals.DEPOSIT:
+            assert target.arguments[0] is not None
+            residuals.deposit(emitter, call, target.arguments[0])
+            return ""
+        if target.name == "get":
+            raise P4Error(
+                call.position,
+                "Checksum.get is known when the parser ends; expected an assignment of it alone: "
+                "`md.residue = sum.get();`",
+            )
+        raise P4Error(call.position, f"Checksum.{target.name} belongs in a deparser")
 
     def declare(self, emission: Emission, instance: ExternInstance) -> None:
         if not top_block(emission, instance).endswith("parser"):  # a deparser's name does, too
