@@ -8,6 +8,7 @@ from typing import Any
 
 import grpc
 import pytest
+from bfrt.conftest import Server
 
 from .client import DEADLINE_S, DEVICE, SERVICE, CallError, Client
 from .conftest import Connect
@@ -16,28 +17,29 @@ from .test_sessions import key
 from .test_tables import forward
 
 MOST_ANSWERS, MOST_STREAMS, MOST_READS = 32, 128, 100_000
-ENTRIES = 20_000  # their answer is longer than what a connection takes of a stream unread
+ENTRIES = 8_000  # their answer is longer than what this channel takes unread
+DEAF = [("grpc.http2.bdp_probe", 0), ("grpc.http2.lookahead_bytes", 1 << 16)]
 
 
 def fails_as_exhausted(call: Any) -> bool:
     return bool(call.done()) and call.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
 
 
-def test_answers_that_nobody_takes_hold_up_nobody(client: Client, connect: Connect) -> None:
+def test_answers_that_nobody_takes_hold_up_nobody(client: Client, server: Server) -> None:
     client.write(
         *(
             client.update("INSERT", table_entry=forward(client, match=key(number + 1)))
             for number in range(ENTRIES)
         )
     )
-    deaf = connect()
-    read = deaf.channel.unary_stream(
+    deaf = grpc.insecure_channel(server.address, options=DEAF)
+    read = deaf.unary_stream(
         f"/{SERVICE}/Read",
         request_serializer=lambda message: message.SerializeToString(),
-        response_deserializer=deaf.proto.ReadResponse.FromString,
+        response_deserializer=client.proto.ReadResponse.FromString,
     )
-    request = deaf.proto.ReadRequest(device_id=DEVICE)
-    request.entities.add().table_entry.table_id = deaf.id_of("tables", "forward")
+    request = client.proto.ReadRequest(device_id=DEVICE)
+    request.entities.add().table_entry.table_id = client.id_of("tables", "forward")
     calls = [read(request, timeout=3 * DEADLINE_S) for _ in range(MOST_ANSWERS + 1)]
     try:
         wait_until(lambda: any(fails_as_exhausted(call) for call in calls))
@@ -45,6 +47,7 @@ def test_answers_that_nobody_takes_hold_up_nobody(client: Client, connect: Conne
     finally:
         for call in calls:
             call.cancel()
+        deaf.close()
     wait_until(lambda: entries_of(client) == ENTRIES - 1)
 
 
