@@ -26,9 +26,9 @@ std::uint32_t Table::insert(const Match& match, const Words& words) {
   return number;
 }
 
-// Places may change only here: what undoes a batch puts entries back where they were. An empty table
-// begins at its first place again, so that it is read in the order of its insertions, as by the
-// driver of a Tofino.
+// Places may change only here: what undoes a batch puts entries back where they were. An empty
+// table begins at its first place again, so that it is read in the order of its insertions, as by
+// the driver of a Tofino.
 void Table::commit() {
   index_.commit();
   if (size_ == 0) std::ranges::sort(free_, std::greater{});

@@ -202,7 +202,7 @@ class Table {
   std::uint32_t size_ = 0;
   Words pool_;
   Words initial_default_;
-  std::vector<Match> matches_;  // empty words: the place is free
+  std::vector<Match> matches_;       // empty words: the place is free
   std::vector<std::uint32_t> free_;  // the last one is taken first
   std::uint64_t now_ns_ = 0;
   bool counts_names_ = false;
