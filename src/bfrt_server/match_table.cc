@@ -231,8 +231,9 @@ void MatchTable::read_keyed(const std::vector<EntryRead>& reads,
     if (found.is_null()) {
       answers.fail(number, not_found(reading()));
     } else if (asks_for_other_action(reads[number].entry, found)) {
-      answers.fail(number, invalid(reading() + ": the entry has the action " +
-                                   found.at("action").get<std::string>() + ", not the one asked for;"));
+      answers.fail(number,
+                   invalid(reading() + ": the entry has the action " +
+                           found.at("action").get<std::string>() + ", not the one asked for;"));
     } else {
       put_entry(found, reads[number], answers.add(number, reads[number]));
     }

@@ -14,7 +14,6 @@ std::uint32_t Table::insert(const Match& match, const Words& words) {
     matches_.emplace_back();
     pool_.resize(pool_.size() + stride_);
   } else {
-    std::ranges::pop_heap(free_, std::greater{});
     number = free_.back();
     free_.pop_back();
   }
@@ -27,6 +26,14 @@ std::uint32_t Table::insert(const Match& match, const Words& words) {
   return number;
 }
 
+// Places may change only here: what undoes a batch puts entries back where they were. An empty
+// table begins at its first place again, so that it is read in the order of its insertions, as by
+// the driver of a Tofino.
+void Table::commit() {
+  index_.commit();
+  if (size_ == 0) std::ranges::sort(free_, std::greater{});
+}
+
 Table::Words Table::erase(const Match& match) {
   const std::uint32_t number = index_.find(match);
   const auto old = words(number);
@@ -35,7 +42,6 @@ Table::Words Table::erase(const Match& match) {
   uncount_name(number);
   matches_[number] = Match{};
   free_.push_back(number);
-  std::ranges::push_heap(free_, std::greater{});
   --size_;
   return result;
 }

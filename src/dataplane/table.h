@@ -145,7 +145,7 @@ class Table {
   Words replace(std::uint32_t entry, const Words& words);
   // The default entry that the program began with.
   const Words& initial_default() const { return initial_default_; }
-  void commit() { index_.commit(); }
+  void commit();  // a batch of changes stays
 
   // The program's own entries, while it is constructed; `words` may stop after the action's data.
   void set_default(Words words);
@@ -202,10 +202,8 @@ class Table {
   std::uint32_t size_ = 0;
   Words pool_;
   Words initial_default_;
-  std::vector<Match> matches_;  // empty words: the place is free
-  // A heap: the lowest place is taken first, so that a table which was emptied and filled again is
-  // read in the order of its insertions, as by the driver of a Tofino.
-  std::vector<std::uint32_t> free_;
+  std::vector<Match> matches_;       // empty words: the place is free
+  std::vector<std::uint32_t> free_;  // the last one is taken first
   std::uint64_t now_ns_ = 0;
   bool counts_names_ = false;
   std::map<Name, std::uint32_t> names_;  // how many entries have it

@@ -266,7 +266,7 @@ def test_entries_that_do_not_fit_the_program(entry: Entry, message: str) -> None
 
 def test_a_method_that_is_not_known() -> None:
     text = TEXT.replace("self.overrideDefaultEntry", "self.addSession")
-    with pytest.raises(PtfFileError, match="Test1: AttributeError: .* 'addSession'"):
+    with pytest.raises(PtfFileError, match=r"Test1: AttributeError: .* 'addSession'"):
         parse_ptf(text)
 
 
@@ -333,5 +333,5 @@ def test_other_ports_are_not_seen() -> None:
 def test_what_is_shorter_than_30_bytes_counts_as_dropped() -> None:
     test = PtfTest("t", packets=[(1, b"\x00")])
     play(test, Recorder([(5, bytes(29))]))
-    with pytest.raises(AssertionError, match="besides: .*port 5"):
+    with pytest.raises(AssertionError, match=r"besides: .*port 5"):
         play(test, Recorder([(5, bytes(30))]))

@@ -63,7 +63,7 @@ class Environment:
         names = {line.strip().rpartition(".")[2] for line in listed.splitlines()}
         found = [name for name in written if name in names]
         if not found:
-            raise ImportFailedError(_last_error(listed))
+            raise ImportFailedError(last_error(listed))
         return found
 
     def failure(self, example: Example, links: Links, name: str, timeout_s: float) -> str:
@@ -72,7 +72,7 @@ class Environment:
             said = self._ptf(example, links, f"test.{name}", timeout_s=timeout_s)
         except subprocess.TimeoutExpired:
             return f"did not end within {timeout_s:.0f} s"
-        return "" if re.search(r"^OK\b", said, flags=re.MULTILINE) else _last_error(said)
+        return "" if re.search(r"^OK\b", said, flags=re.MULTILINE) else last_error(said)
 
     def _ptf(self, example: Example, links: Links, *words: str, timeout_s: float) -> str:
         parameters = PARAMETERS | {"p4_name": example.name}
@@ -98,7 +98,7 @@ class Environment:
         return result.stdout
 
 
-def _last_error(said: str) -> str:
+def last_error(said: str) -> str:
     """In one line; the client tells in further ones what was wrong with which update."""
     errors = re.findall(
         r"^[\w.]*(?:Error|Exception)\b.*(?:\n(?!-{10}|$).+){0,2}", said, flags=re.MULTILINE

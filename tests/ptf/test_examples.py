@@ -1,0 +1,64 @@
+"""What is read of an example and of what PTF says, with files written by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .__main__ import main
+from .environment import last_error
+from .examples import examples
+
+
+@pytest.fixture
+def studio(tmp_path: Path) -> Path:
+    root = tmp_path / "pkgsrc" / "p4-examples" / "p4_16_programs"
+    for name in ("tna_a", "tna_b", "t2na_c", "without_test"):
+        (root / name).mkdir(parents=True)
+        (root / name / f"{name}.p4").touch()
+        if name != "without_test":
+            (root / name / "test.py").touch()
+    link = {"device_port": 130, "veth1": 8, "veth2": 9, "conn_id": 2}
+    (root / "tna_b" / "ports.json").write_text(json.dumps({"PortToVeth": [link]}))
+    return tmp_path
+
+
+def test_examples_for_tofino_1_with_their_ports(studio: Path) -> None:
+    first, second = examples(studio, [])
+    assert (first.name, second.name) == ("tna_a", "tna_b")
+    assert first.ports[16] == ("veth32", "veth33")
+    assert first.ports[64] == ("veth250", "veth251")
+    assert first.interfaces[16] == "veth33"
+    assert second.ports == {130: ("veth8", "veth9")}
+    assert second.interfaces == {130: "veth9;device_port=130;veth1=8;veth2=9;conn_id=2"}
+    assert [each.name for each in examples(studio, ["tna_b"])] == ["tna_b"]
+
+
+def test_the_last_error_is_told_with_what_the_client_says_of_it() -> None:
+    said = """\
+ValueError: an earlier one
+
+Traceback (most recent call last):
+  File "test.py", line 5
+bfrt_grpc.client.BfruntimeReadWriteRpcException: Error(s):
+        * At index 0: NOT_FOUND, 'no entry'
+
+----------------------------------------------------------------------
+FAILED (errors=1)
+"""
+    assert last_error(said) == (
+        "bfrt_grpc.client.BfruntimeReadWriteRpcException: Error(s): "
+        "* At index 0: NOT_FOUND, 'no entry'"
+    )
+    assert last_error("what\nis this\n") == "is this"
+    assert last_error("") == "nothing said"
+
+
+def test_a_directory_that_is_no_checkout_is_wrong_usage(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["--studio", str(tmp_path), "--python", "/bin/sh"])
+    assert "expected a checkout of github.com/p4lang/open-p4studio" in capsys.readouterr().err
