@@ -24,8 +24,8 @@ struct Serving {
   std::shared_ptr<grpc::ServerCredentials> credentials = grpc::InsecureServerCredentials();
 };
 
-// gRPC prints no lines of its own, which the servers' messages make superfluous; they come back with
-// GRPC_VERBOSITY in the environment. To be called before anything of gRPC.
+// gRPC prints no lines of its own, which the servers' messages make superfluous; they come back
+// with GRPC_VERBOSITY in the environment. To be called before anything of gRPC.
 void silence_grpc();
 
 // Until `shutdown` or a signal. Throws std::runtime_error where it cannot listen there.

@@ -140,7 +140,7 @@ def test_pip_installs_it_with_its_headers(
     )  # fmt: skip
     remedy = f"cmake --install build --component softswitch --prefix {prefix}"
     assert f"there is no softswitch in {prefix}/bin, nor in PATH" in told.stderr
-    assert told.stderr.endswith(f"run: {remedy}\n")
+    assert told.stderr.endswith(f"run: make setup softswitch && {remedy}\n")
     subprocess.run(remedy.split(), cwd=REPOSITORY, check=True, capture_output=True)
     run = start("--cache-dir", tmp_path / "cache", p4soft=[*BARE, p4soft])
     assert run.said["control"].startswith(f"{prefix}/bin/nodectl ")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -55,19 +56,17 @@ def _first(cell: CellResult) -> Measurement | None:
 
 def _paint(axes: Axes, cell: CellResult, measurement: Measurement) -> None:
     samples = measurement.clients.samples
-    ends = samples.ends_s()
-    rates = [count / samples.seconds for count in samples.operations]
-    servers = max(map(len, samples.by_server), default=0)
-    axes.step(ends, rates, where="pre", color=drawing.INK, lw=1.6, label="all servers")
-    for server in range(servers):
-        axes.step(
-            ends,
-            [count / samples.seconds for count in samples.of_server(server)],
-            where="pre",
-            color=drawing.SERIES[server % len(drawing.SERIES)],
-            lw=1.2,
-            label=f"server {server}",
-        )
+    # The window may end within the last sample.
+    edges = [0.0, *(min(end, measurement.seconds) for end in samples.ends_s())]
+
+    def paint(counts: Sequence[int], colour: str, width: float, label: str) -> None:
+        rates = np.array(counts) / np.diff(edges)
+        axes.stairs(rates, edges, baseline=None, color=colour, lw=width, label=label)
+
+    paint(samples.operations, drawing.INK, 1.6, "all servers")
+    for server in range(max(map(len, samples.by_server), default=0)):
+        colour = drawing.SERIES[server % len(drawing.SERIES)]
+        paint(samples.of_server(server), colour, 1.2, f"server {server}")
     _paint_prediction(axes, cell, measurement)
     for one in measurement.migrations:
         _paint_steps(axes, one.steps_s)
