@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
+from packet.live_switch import SoftswitchTarget
 
 from .client import DEADLINE_S, CallError, Client
 from .test_tables import INVALID, failing, to
@@ -45,7 +46,9 @@ def counters(client: Client, pipe: int) -> list[int]:
     return [entry.data[name] for name in COUNTERS]
 
 
-def test_a_timer_generates_packets_that_the_program_forwards(generating: Client) -> None:
+def test_a_timer_generates_packets_that_the_program_forwards(
+    generating: Client, switch: SoftswitchTarget
+) -> None:
     for mac in (FIRST, SECOND):
         generating.insert("forward", to(mac), "send", {"port": 2})
 
@@ -56,6 +59,8 @@ def test_a_timer_generates_packets_that_the_program_forwards(generating: Client)
     before = sent()
     start(generating, "trigger_timer_one_shot", timer_nanosec=1000, packets_per_batch_cfg=1)
     wait_for(lambda: sent() == before + 2)
+    generated = [mac.to_bytes(6, "big") + PACKET for mac in (FIRST, SECOND)]
+    assert [switch.next_frame(2) for _ in range(2)] == generated
     assert counters(generating, pipe=1) == [1, 1, 2]
     assert counters(generating, pipe=0) == [0, 0, 0]  # its port 68 does not generate
     [entry] = generating.read("pktgen.app_cfg", APPLICATION)

@@ -32,8 +32,6 @@ class ExpressionParser(TokenStream):
             return syntax.DontCareType(token.position)
         elif self.is_name(token):
             if not self.is_type_name(token.text):
-                if token.text.startswith("pktgen_"):
-                    raise unsupported(token.position, "the packet generator", "packets from ports")
                 raise P4Error(token.position, f"'{token.text}' is not the name of a type")
             self.take()
             arguments = self._type_list() if self.accept("<") else None
