@@ -12,7 +12,7 @@ using Json = nlohmann::json;
 using bfrt_proto::Update;
 
 constexpr const char* kBuffer = "buffer";
-constexpr const char* kCounters[] = {"trigger_counter", "batch_counter", "pkt_counter"};
+constexpr const char* kAppCounters[] = {"trigger_counter", "batch_counter", "pkt_counter"};
 
 }  // namespace
 
@@ -77,7 +77,7 @@ void PacketGeneratorTable::read_one(std::size_t number, const EntryRead& read, S
       question["pipe"] = pipe;
       Json of_pipe = link.call("pktgen_read", question).at("entries");
       for (std::size_t i = 0; pipe != first && i < of_pipe.size(); ++i) {
-        for (const char* counter : kCounters) {
+        for (const char* counter : kAppCounters) {
           if (!of_pipe[i]["data"].contains(counter)) continue;
           entries[i]["data"][counter] = entries[i]["data"][counter].get<std::uint64_t>() +
                                         of_pipe[i]["data"][counter].get<std::uint64_t>();
