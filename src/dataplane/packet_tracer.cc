@@ -10,7 +10,7 @@
 namespace turntable::dataplane {
 namespace {
 
-using Json = PacketTracer::Json;
+using OrderedJson = nlohmann::ordered_json;
 
 std::string hex(const std::uint8_t* bytes, std::size_t count) {
   std::string text(2 * count, '\0');
@@ -19,8 +19,8 @@ std::string hex(const std::uint8_t* bytes, std::size_t count) {
 }
 
 // What ingress decided for the traffic manager; only what was asked for.
-Json ingress_decision(const Packet& packet) {
-  Json decision = Json::object();
+OrderedJson ingress_decision(const Packet& packet) {
+  OrderedJson decision = OrderedJson::object();
   if (packet.parser_error != 0) decision["parser_err"] = packet.parser_error;
   if (packet.drop_ctl != 0) decision["drop_ctl"] = packet.drop_ctl;
   if (packet.resubmit) decision["resubmit"] = true;
@@ -39,8 +39,8 @@ Json ingress_decision(const Packet& packet) {
   return decision;
 }
 
-Json egress_decision(const Packet& packet) {
-  Json decision = Json::object();
+OrderedJson egress_decision(const Packet& packet) {
+  OrderedJson decision = OrderedJson::object();
   if (packet.parser_error != 0) decision["parser_err"] = packet.parser_error;
   if (packet.drop_ctl != 0) decision["drop_ctl"] = packet.drop_ctl;
   if (packet.mirrored) decision["mirror"] = true;
@@ -51,33 +51,33 @@ Json egress_decision(const Packet& packet) {
 
 class TracedPacket {
  public:
-  TracedPacket(PacketTracer& tracer, Json trace, std::uint64_t now_ns)
+  TracedPacket(PacketTracer& tracer, OrderedJson trace, std::uint64_t now_ns)
       : tracer_(tracer), trace_(std::move(trace)), arrived_ns_(now_ns) {
-    trace_["steps"] = Json::array();
+    trace_["steps"] = OrderedJson::array();
   }
 
   TracedFrame* add_frame() {
     ++open_frames_;
     return &frames_.emplace_back(*this, static_cast<int>(frames_.size()) + 1);
   }
-  void add_step(Json step) { trace_["steps"].push_back(std::move(step)); }
+  void add_step(OrderedJson step) { trace_["steps"].push_back(std::move(step)); }
   void end_frame() {
     if (--open_frames_ == 0) tracer_.complete(*this);
   }
   std::int64_t since_arrival_ns(std::uint64_t now_ns) const {
     return static_cast<std::int64_t>(now_ns - arrived_ns_);
   }
-  Json& trace() { return trace_; }
+  OrderedJson& trace() { return trace_; }
 
  private:
   PacketTracer& tracer_;
-  Json trace_;
+  OrderedJson trace_;
   std::uint64_t arrived_ns_;
   std::deque<TracedFrame> frames_;
   int open_frames_ = 0;
 };
 
-void TracedFrame::add(Json step) {
+void TracedFrame::add(OrderedJson step) {
   step["frame"] = number_;
   packet_.add_step(std::move(step));
 }
@@ -86,11 +86,11 @@ void TracedFrame::ingress(Program& program, Packet& packet, std::uint64_t now_ns
   const bool is_second_pass = packet.resubmitted;
   program.trace()->begin();
   program.ingress(packet);
-  Json step = {{"step", "ingress"},
-               {"port", packet.ingress_port},
-               {"after_ns", packet_.since_arrival_ns(now_ns)},
-               {"events", program.trace()->take()},
-               {"decision", ingress_decision(packet)}};
+  OrderedJson step = {{"step", "ingress"},
+                      {"port", packet.ingress_port},
+                      {"after_ns", packet_.since_arrival_ns(now_ns)},
+                      {"events", program.trace()->take()},
+                      {"decision", ingress_decision(packet)}};
   if (is_second_pass) step["resubmitted"] = true;
   add(std::move(step));
 }
@@ -146,9 +146,9 @@ PacketTracer::~PacketTracer() = default;
 TracedFrame* PacketTracer::arrive(const Packet& packet, std::uint64_t now_ns,
                                   std::int64_t realtime_ns) {
   if (!filter_.choose(packet)) return nullptr;
-  Json trace = {{"packet", ++packets_},        {"program", program_.name()},
-                {"port", packet.ingress_port}, {"time_ns", now_ns},
-                {"bytes", packet.length},      {"data", hex(packet.data, packet.length)}};
+  OrderedJson trace = {{"packet", ++packets_},        {"program", program_.name()},
+                       {"port", packet.ingress_port}, {"time_ns", now_ns},
+                       {"bytes", packet.length},      {"data", hex(packet.data, packet.length)}};
   if (realtime_ns != 0) trace["realtime_ns"] = realtime_ns;
   return open_.emplace_back(*this, std::move(trace), now_ns).add_frame();
 }
