@@ -24,9 +24,11 @@ UniqueFd lock_as_owner(const std::string& path, const std::string& what) {
   if (!file) throw errno_error("cannot open " + path);
   const Deadline deadline = Deadline::after_seconds(kWaitSeconds);
   while (!lock_at_once(file, LOCK_EX, path)) {
-    if (deadline.passed())
-      throw errno_error(path + " is " + what + " that runs; expected a file of its own",
-                        EWOULDBLOCK);
+    if (deadline.passed()) {
+      std::string message = path;
+      message.append(" is ").append(what).append(" that runs; expected a file of its own");
+      throw errno_error(message, EWOULDBLOCK);
+    }
     std::this_thread::sleep_for(kProbeInterval);  // waits: interval of a probe with a deadline
   }
   return file;

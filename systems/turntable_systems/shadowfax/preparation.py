@@ -19,8 +19,9 @@ Parameters = Mapping[str, Any]
 # Of one thread: the original's 48 stored 250 million keys in 12.1 s.
 KEYS_PER_S = 250_000_000 / 12.1 / 48
 _REQUEST_BYTES = 17  # in these
-# Of values that memory has no room for, which the sums read from the device one by one: the 14.4
-# million of `memory`, profile embedded, took 6 minutes (2 processors, 4 reads under way).
+# Of values that memory has no room for, which the sums read from the device one by one. `memory`,
+# profile embedded, has 14.4 million of them; of its 10 minutes (2 processors, 4 reads under way) 4
+# were estimated without.
 SUM_READS_PER_S = 14_400_000 / 360
 
 
