@@ -26,7 +26,7 @@ std::shared_ptr<RunningSwitch> SwitchKeeper::current() const {
 
 std::shared_ptr<RunningSwitch> SwitchKeeper::ask_current() {
   const std::lock_guard asking(asking_);
-  const auto before = current();
+  auto before = current();
   if (before->link().has_program()) return before;
   auto now = std::make_shared<RunningSwitch>(options_, *before);
   lost_("the switch runs program " + now->program() + " now;");

@@ -5,7 +5,10 @@
 #include <array>
 #include <fstream>
 #include <memory>
+#include <span>
 #include <stdexcept>
+
+#include "common/hex.h"
 
 namespace turntable {
 namespace {
@@ -23,16 +26,10 @@ class Sha256 {
   }
 
   std::string take() {
-    constexpr const char* kDigits = "0123456789abcdef";
     std::array<unsigned char, EVP_MAX_MD_SIZE> hash;
     unsigned size = 0;
     require(EVP_DigestFinal_ex(digest_.get(), hash.data(), &size) == 1);
-    std::string text;
-    for (unsigned i = 0; i < size; ++i) {
-      text += kDigits[hash[i] >> 4U];
-      text += kDigits[hash[i] & 15U];
-    }
-    return text;
+    return to_hex(std::span<const std::uint8_t>(hash).first(size));
   }
 
  private:

@@ -221,8 +221,7 @@ nlohmann::json FixedTables::write(const nlohmann::json& args) {
       if (from_groups != updates[i].end() && truth(*from_groups, "\"from_groups\""))
         withdraw_nodes(next);
     } catch (const CommandError& error) {
-      throw CommandError(error.code(), "updates[" + std::to_string(i) + "]: " + error.what() +
-                                           " (no update of this batch was applied)");
+      throw refusal_of_batch(i, error);
     }
   }
   listener_(next);

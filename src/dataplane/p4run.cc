@@ -7,10 +7,12 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "common/command_error.h"
 #include "common/command_line.h"
+#include "common/hex.h"
 #include "dataplane/control.h"
 #include "dataplane/memory_switch.h"
 #include "dataplane/packet_tracer.h"
@@ -20,19 +22,7 @@
 namespace turntable::dataplane {
 namespace {
 
-constexpr char kHexDigits[] = "0123456789abcdef";
-
-std::string to_hex(const std::string& bytes) {
-  std::string text;
-  for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    text += kHexDigits[byte >> 4];
-    text += kHexDigits[byte & 0xF];
-  }
-  return text;
-}
-
-std::string from_hex(const std::string& text) {
+std::string frame_of_hex(const std::string& text) {
   std::string bytes;
   if (text.size() % 2 != 0) throw bad_argument("inject: \"data\" has an odd number of hex digits");
   for (std::size_t i = 0; i < text.size(); i += 2) {
@@ -48,7 +38,8 @@ std::string from_hex(const std::string& text) {
 nlohmann::json told(const std::vector<Frame>& left) {
   nlohmann::json frames = nlohmann::json::array();
   for (const Frame& frame : left)
-    frames.push_back({{"port", frame.port}, {"data", to_hex(frame.bytes)}});
+    frames.push_back(
+        {{"port", frame.port}, {"data", to_hex(std::as_bytes(std::span(frame.bytes)))}});
   return {{"frames", frames}};
 }
 
@@ -56,7 +47,7 @@ nlohmann::json inject(MemorySwitch& network, const nlohmann::json& args) {
   if (!args.contains("port") || !args.at("port").is_number_unsigned() || !args.contains("data")) {
     throw bad_argument("inject: expected {\"port\": number, \"data\": hex text}");
   }
-  const Frame arriving{args.at("port"), from_hex(args.at("data"))};
+  const Frame arriving{args.at("port"), frame_of_hex(args.at("data"))};
   return told(network.inject(arriving, args.value("now_ns", std::uint64_t{0})));
 }
 

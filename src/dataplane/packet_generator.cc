@@ -24,9 +24,8 @@ void PacketGenerator::configure(State next, std::uint64_t now_ns) {
       const Application& application = next.pipes[pipe].applications[number];
       if (application.enabled == was_enabled) continue;
       Run& run = runs_[pipe][number] = Run{};
-      const bool has_timer =
-          application.trigger == Trigger::kOneShot || application.trigger == Trigger::kPeriodic;
-      if (application.enabled && has_timer) run.timer_ns = now_ns + application.timer_ns;
+      if (application.enabled && application.has_timer())
+        run.timer_ns = now_ns + application.timer_ns;
     }
   }
   state_ = std::move(next);
@@ -128,9 +127,7 @@ void PacketGenerator::emit_next(std::uint32_t pipe, std::uint32_t number, const 
   Application& application = state_.pipes[pipe].applications[number];
   Run& run = runs_[pipe][number];
   const Progress at = *run.progress;
-  const bool has_batches =
-      application.trigger == Trigger::kOneShot || application.trigger == Trigger::kPeriodic;
-  const std::uint32_t middle = has_batches ? at.batch : at.told;
+  const std::uint32_t middle = application.has_timer() ? at.batch : at.told;
 
   std::vector<std::uint8_t> bytes = {
       static_cast<std::uint8_t>(pipe << 3 | number), static_cast<std::uint8_t>(middle >> 16),

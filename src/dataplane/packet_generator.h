@@ -48,6 +48,8 @@ class PacketGenerator {
     std::uint64_t trigger_count = 0;
     std::uint64_t batch_count = 0;
     std::uint64_t packet_count = 0;
+
+    bool has_timer() const { return trigger == Trigger::kOneShot || trigger == Trigger::kPeriodic; }
   };
   struct Pipe {
     std::array<Application, kApplications> applications;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "common/command_error.h"
+#include "dataplane/update_errors.h"
 
 namespace turntable::dataplane {
 namespace {
@@ -293,8 +294,7 @@ Json write_packet_generator(PacketGenerator& generator, const Json& args, std::u
     try {
       apply(updates[i], next);
     } catch (const CommandError& error) {
-      throw CommandError(error.code(), "updates[" + std::to_string(i) + "]: " + error.what() +
-                                           " (no update of this batch was applied)");
+      throw refusal_of_batch(i, error);
     }
   }
   generator.configure(std::move(next), now_ns);

@@ -215,8 +215,7 @@ nlohmann::json ProgramControl::table_write(const nlohmann::json& args) {
     try {
       apply(batch, updates[i]);
     } catch (const CommandError& error) {
-      throw CommandError(error.code(), "updates[" + std::to_string(i) + "]: " + error.what() +
-                                           " (no update of this batch was applied)");
+      throw refusal_of_batch(i, error);
     }
   }
   batch.commit();

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/hex.h"
 #include "dataplane/entry_codec.h"
 #include "dataplane/packed_key.h"
 #include "dataplane/packet_reader.h"
@@ -16,16 +17,6 @@ namespace turntable::dataplane {
 namespace {
 
 using OrderedJson = nlohmann::ordered_json;  // the order of fields is that of headers and keys
-
-std::string hex(std::span<const std::uint8_t> bytes) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (const std::uint8_t byte : bytes) {
-    text += kDigits[byte >> 4U];
-    text += kDigits[byte & 0xFU];
-  }
-  return text;
-}
 
 uint128 bits_of(std::span<const std::uint8_t> bytes, std::size_t offset, std::size_t width) {
   uint128 value = 0;
@@ -228,11 +219,11 @@ void TraceRecorder::digest(std::uint32_t filter, std::span<const std::uint8_t> f
 void TraceRecorder::mirror(const char* mirror, std::uint16_t session,
                            std::span<const std::uint8_t> header) {
   if (!is_on_) return;
-  state_->events.push_back({{"mirror", mirror}, {"session", session}, {"header", hex(header)}});
+  state_->events.push_back({{"mirror", mirror}, {"session", session}, {"header", to_hex(header)}});
 }
 
 void TraceRecorder::resubmit(const char* resubmit, std::span<const std::uint8_t> data) {
-  if (is_on_) state_->events.push_back({{"resubmit", resubmit}, {"data", hex(data)}});
+  if (is_on_) state_->events.push_back({{"resubmit", resubmit}, {"data", to_hex(data)}});
 }
 
 std::size_t TraceRecorder::reading(const char* name, const RegisterArray& cells,

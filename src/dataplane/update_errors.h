@@ -1,14 +1,22 @@
-// A table_write that goes on after an update that fails ("on_error": "continue").
+// Updates that fail: of a batch that is all or nothing, and of a table_write that goes on
+// ("on_error": "continue").
 #pragma once
 
 #include <cstddef>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <utility>
 
 #include "common/command_error.h"
 #include "dataplane/table_batch.h"
 
 namespace turntable::dataplane {
+
+// What the batch is refused with because of this update.
+inline CommandError refusal_of_batch(std::size_t index, const CommandError& error) {
+  return {error.code(), "updates[" + std::to_string(index) + "]: " + error.what() +
+                            " (no update of this batch was applied)"};
+}
 
 // Throws bad_argument for anything but "stop" (nothing is applied, the default) and "continue".
 inline bool continues_on_error(const nlohmann::json& args) {

@@ -1,14 +1,14 @@
 #include "hybridlog/checkpoint_file.h"
 
-#include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
+
+#include "common/hex.h"
 
 namespace turntable::hybridlog {
 namespace {
@@ -18,31 +18,15 @@ using Json = nlohmann::json;
 constexpr int kFormat = 2, kFormatWithoutLeft = 1;
 constexpr const char* kWhat = "checkpoint";
 
-std::string hex_of(const std::vector<std::byte>& value) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string hex;
-  hex.reserve(2 * value.size());
-  for (const std::byte each : value) {
-    hex += kDigits[std::to_integer<unsigned>(each) >> 4U];
-    hex += kDigits[std::to_integer<unsigned>(each) & 15U];
-  }
-  return hex;
-}
-
 // Throws CheckpointError.
 std::vector<std::byte> bytes_of_hex(const std::string& hex) {
-  std::vector<std::byte> bytes;
-  for (std::size_t at = 0; at < hex.size(); at += 2) {
-    const char* const begin = hex.data() + at;
-    const char* const end = hex.data() + std::min(at + 2, hex.size());
-    std::uint8_t byte = 0;
-    if (std::from_chars(begin, end, byte, 16).ptr != begin + 2) {
-      throw CheckpointError("a value in hexadecimal of " + std::to_string(hex.size()) +
-                            " digits; expected two of 0 to 9, a to f for each byte");
-    }
-    bytes.push_back(std::byte{byte});
+  const auto bytes = from_hex(hex);
+  if (!bytes) {
+    throw CheckpointError("a value in hexadecimal of " + std::to_string(hex.size()) +
+                          " digits; expected two of 0 to 9, a to f for each byte");
   }
-  return bytes;
+  const auto values = std::as_bytes(std::span(*bytes));
+  return {values.begin(), values.end()};
 }
 
 Json content_of(const Checkpoint& checkpoint) {
@@ -58,7 +42,7 @@ Json content_of(const Checkpoint& checkpoint) {
                   {"sessions", sessions},
                   {"left", Json::array()}};
   for (const Awaited::Addition& each : checkpoint.left)
-    content["left"].push_back({each.key, each.delta, hex_of(each.begins_as)});
+    content["left"].push_back({each.key, each.delta, to_hex(each.begins_as)});
   if (const auto& index = checkpoint.index) {
     content["index"] = {{"file", std::filesystem::path(index->path).filename()},
                         {"from", index->from},

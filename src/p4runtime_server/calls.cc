@@ -286,8 +286,9 @@ ReadAnswer read(RunningProgram& program, const p4::v1::ReadRequest& request,
           answer.messages.emplace_back();
           bytes = 0;
         }
-        bytes += entity.ByteSizeLong();
-        answer_bytes += entity.ByteSizeLong();
+        const std::size_t entity_bytes = entity.ByteSizeLong();
+        bytes += entity_bytes;
+        answer_bytes += entity_bytes;
         check_size();
         *answer.messages.back().add_entities() = std::move(entity);
       });

@@ -774,15 +774,20 @@ TEST(SlowServers, WhatADeadSourceHasIsAnError) {
   }
 }
 
-TEST(SlowServers, RecordsThatNobodySendsAreAnError) {
-  Stops stops("move");
-  Servers servers;
+// Server 0 has stopped before it sends records of a migration to server 1, which waits 500 ms.
+void begin_and_stop(Servers& servers, Stops& stops) {
   servers.give_up_after(500ms);
   servers.begin(0, stops.hook());
   servers.begin(1);
   servers.fill(0);
   servers.member(0).migrate(1, 0.5, /*sample_s=*/0, /*indirection=*/false, patience());
   stops.wait();
+}
+
+TEST(SlowServers, RecordsThatNobodySendsAreAnError) {
+  Stops stops("move");
+  Servers servers;
+  begin_and_stop(servers, stops);
   const std::vector<std::uint64_t> keys = servers.keys_of(1, 3);
   {
     Client client(servers.store(1));
@@ -801,12 +806,7 @@ TEST(SlowServers, ATargetWhoseSourceIsGoneMakesCheckpoints) {
   Late never({});
   Stops stops("move");
   Servers servers;
-  servers.give_up_after(500ms);
-  servers.begin(0, stops.hook());
-  servers.begin(1);
-  servers.fill(0);
-  servers.member(0).migrate(1, 0.5, /*sample_s=*/0, /*indirection=*/false, patience());
-  stops.wait();
+  begin_and_stop(servers, stops);
   const std::uint64_t key = servers.keys_of(1, 1).front();
   const std::uint64_t value = (key & 0xFFU) * 0x0101010101010101U;
   {
@@ -833,12 +833,7 @@ TEST(SlowServers, ATargetWhoseSourceIsGoneMakesCheckpoints) {
 TEST(SlowServers, AnAdditionThatWaitsForADeadSourceIsInTheCheckpoint) {
   Stops stops("move");
   Servers servers;
-  servers.give_up_after(500ms);
-  servers.begin(0, stops.hook());
-  servers.begin(1);
-  servers.fill(0);
-  servers.member(0).migrate(1, 0.5, /*sample_s=*/0, /*indirection=*/false, patience());
-  stops.wait();
+  begin_and_stop(servers, stops);
   const std::vector<std::uint64_t> keys = servers.keys_of(1, 2);
   {
     Client client(servers.store(1));

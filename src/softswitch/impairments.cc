@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "common/hex.h"
 #include "dataplane/replication.h"
 #include "softswitch/arguments.h"
 
@@ -25,23 +26,9 @@ std::vector<std::uint8_t> bytes_argument(const std::string& what, const Json& va
                         "; expected pairs of hex digits, for instance \"88b5\"");
   };
   if (!value.is_string()) throw refuse();
-  const std::string& text = value.get_ref<const std::string&>();
-  if (text.empty() || text.size() % 2 != 0 ||
-      text.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos)
-    throw refuse();
-  std::vector<std::uint8_t> bytes;
-  for (std::size_t i = 0; i < text.size(); i += 2)
-    bytes.push_back(static_cast<std::uint8_t>(std::stoul(text.substr(i, 2), nullptr, 16)));
-  return bytes;
-}
-
-std::string hex(const std::vector<std::uint8_t>& bytes) {
-  std::string text;
-  for (const std::uint8_t byte : bytes) {
-    text += "0123456789abcdef"[byte >> 4];
-    text += "0123456789abcdef"[byte & 0xF];
-  }
-  return text;
+  const auto bytes = from_hex(value.get_ref<const std::string&>());
+  if (!bytes || bytes->empty()) throw refuse();
+  return *bytes;
 }
 
 void parse_match(ImpairmentRule& rule, const std::string& what, const Json& match) {
@@ -106,7 +93,7 @@ Json describe_rule(const ImpairmentRule& rule) {
                  {"applied", rule.applied}};
   if (!rule.value.empty()) {
     answer["match"] = {
-        {"offset", rule.offset}, {"value", hex(rule.value)}, {"mask", hex(rule.mask)}};
+        {"offset", rule.offset}, {"value", to_hex(rule.value)}, {"mask", to_hex(rule.mask)}};
   }
   if (rule.pick == Pick::kEvery) answer["every"] = rule.number;
   if (rule.pick == Pick::kNth) answer["nth"] = rule.number;

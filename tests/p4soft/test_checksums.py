@@ -85,16 +85,19 @@ def test_verify_tells_of_an_error(load, x: int, is_wrong: bool) -> None:
     assert len(out) - len(frame) == (4 if is_wrong else 0)  # extra twice where the flag is set
 
 
+IPV4 = """
+#include <core.p4>
+#include <tna.p4>
+header ethernet_h { bit<48> dst; bit<48> src; bit<16> type; }
+header ipv4_h { bit<80> front; bit<16> checksum; bit<32> src; bit<32> dst; }
+"""
 NAT = program(
     """
         if (md.is_wrong) { hdr.ethernet.dst = 0x0000deadbeef; }
         hdr.ipv4.src = 32w0x04030201;
     """,
-    preamble="""
-#include <core.p4>
-#include <tna.p4>
-header ethernet_h { bit<48> dst; bit<48> src; bit<16> type; }
-header ipv4_h { bit<80> front; bit<16> checksum; bit<32> src; bit<32> dst; }
+    preamble=IPV4
+    + """
 header ports_h { bit<16> src; bit<16> dst; }
 header tcp_h { bit<64> numbers; bit<32> flags; bit<16> checksum; bit<16> urgent; }
 header udp_h { bit<16> length; bit<16> checksum; }
@@ -194,11 +197,8 @@ def test_frame_with_a_wrong_ipv4_checksum_is_marked(load, error: int, mac: str) 
 # header, and leaves out the two bytes that the parser passes over.
 OVERLAY = program(
     "hdr.ipv4.src = 32w0x04030201; hdr.second.tag = 16w0xbeef;",
-    preamble="""
-#include <core.p4>
-#include <tna.p4>
-header ethernet_h { bit<48> dst; bit<48> src; bit<16> type; }
-header ipv4_h { bit<80> front; bit<16> checksum; bit<32> src; bit<32> dst; }
+    preamble=IPV4
+    + """
 header udp_h { bit<32> ports; bit<16> length; bit<16> checksum; }
 header first_h { bit<24> flags; }
 header second_h { bit<24> vni; bit<16> tag; }
