@@ -2,8 +2,8 @@
 
     python -m turntable_tofino --p4c /path/to/p4c --output build/tofino [PROGRAM.p4 ...]
 
-Without programs, all of p4/. Exit status: 0 if every program fits and p4soft's bfrt.json has the
-compiler's names, 1 if not, 2 for wrong usage (no compiler).
+Without programs, all of p4/. Exit status: 0 if every program fits and p4soft's bfrt.json and P4Info
+say what the compiler's say, 1 if not, 2 for wrong usage (no compiler).
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ from pathlib import Path
 from p4soft.cli import translate
 from p4soft.errors import P4Error
 
+from . import p4infos, schemas
 from .reports import ReportError, Usage, read_usage
-from .schemas import differences
 
 TIMEOUT_S = 900
 # Headers with a value are 240 bytes; the compiler allows 160, what egress parses at line rate.
@@ -29,13 +29,17 @@ class Result:
 
 
 def compile_program(p4c: Path, program: Path, directory: Path) -> Result:
-    """Compiles for Tofino 1 into `directory`; what the compiler says goes to a file beside it, for
-    it empties the directory.
+    """Compiles for Tofino 1 into `directory`; what the compiler says, and its P4Info, go to files
+    beside it, for it empties the directory.
     """
     directory.mkdir(parents=True, exist_ok=True)
     log = directory.with_name(f"{directory.name}.log")
-    target = ["--target", "tofino", "--arch", "tna"]
-    command = [p4c, *target, "-g", DEEP_PARSERS, "-o", directory, program]
+    p4info = directory.with_name(f"{directory.name}.p4info.txtpb")
+    p4info.unlink(missing_ok=True)
+    target = ["--target", "tofino", "--arch", "tna", "-g", DEEP_PARSERS]
+    # Without the second option, counters and the like are objects that only an SDE knows.
+    runtime = ["--p4runtime-files", p4info, "--p4runtime-force-std-externs"]
+    command = [p4c, *target, *runtime, "-o", directory, program]
     with log.open("w") as output:
         status = subprocess.run(
             command,
@@ -50,7 +54,9 @@ def compile_program(p4c: Path, program: Path, directory: Path) -> Result:
         return Result(name, status, None, [_first_error(log)])
     wrong = [] if list(directory.rglob("tofino.bin")) else [f"no tofino.bin; see {log}"]
     try:
-        return Result(name, status, read_usage(directory), wrong + _schema(program, directory))
+        return Result(
+            name, status, read_usage(directory), wrong + _control(program, directory, p4info)
+        )
     except ReportError as error:
         return Result(name, status, None, [*wrong, str(error)])
 
@@ -61,13 +67,18 @@ def _first_error(log: Path) -> str:
     return f"{(errors or lines or ['nothing was said'])[0].strip()}; see {log}"
 
 
-def _schema(program: Path, directory: Path) -> list[str]:
-    """Where p4soft's bfrt.json says something else than the compiler's."""
+def _control(program: Path, directory: Path, p4info: Path) -> list[str]:
+    """Where p4soft's bfrt.json or P4Info says something else than the compiler's."""
     compiled = sorted(directory.rglob("bfrt.json"))
     if len(compiled) != 1:
         return [f"{directory} holds {len(compiled)} files bfrt.json, expected one"]
+    if not p4info.exists():
+        return [f"the compiler left no {p4info}"]
     try:
-        ours = translate(program, [program.parent], {}).schema
+        ours = translate(program, [program.parent], {})
     except P4Error as error:
         return [f"p4soft refuses it: {error}"]
-    return differences(json.loads(ours), json.loads(compiled[0].read_text()))
+    return [
+        *schemas.differences(json.loads(ours.schema), json.loads(compiled[0].read_text())),
+        *(f"P4Info: {line}" for line in p4infos.differences(ours.p4info, p4info.read_text())),
+    ]

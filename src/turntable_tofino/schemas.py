@@ -7,17 +7,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from . import named
+from .named import Names
+
 # Kinds of tables that the compiler adds for the chip and its debugging: no program asks for them.
 _OF_THE_CHIP = ("DynHash", "ParserInstance", "PortMetadata", "Snapshot", "TblDbgCnt")
-
-Names = dict[str, Any]  # nested: what a control plane addresses -> its type
 
 
 def differences(ours: dict[str, Any], theirs: dict[str, Any]) -> list[str]:
     """One line per difference, empty if there is none."""
-    found: list[str] = []
-    _compare("", names(ours), names(theirs), found)
-    return found
+    return named.differences(names(ours), names(theirs))
 
 
 def names(document: dict[str, Any]) -> Names:
@@ -51,13 +50,3 @@ def _table(table: dict[str, Any]) -> Names:
 def _type(type_: dict[str, Any]) -> str:
     width = type_.get("width")
     return type_["type"] if width is None else f"{type_['type']} {width}"
-
-
-def _compare(place: str, ours: Any, theirs: Any, found: list[str]) -> None:
-    if isinstance(ours, dict) and isinstance(theirs, dict):
-        found += [f"{place}{name}: only p4soft has it" for name in ours if name not in theirs]
-        found += [f"{place}{name}: only the compiler has it" for name in theirs if name not in ours]
-        for name in ours.keys() & theirs.keys():
-            _compare(f"{place}{name}: " if place else f"{name} ", ours[name], theirs[name], found)
-    elif ours != theirs:
-        found.append(f"{place}p4soft says {ours}, the compiler {theirs}")

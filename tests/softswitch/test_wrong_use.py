@@ -34,6 +34,8 @@ def run(*words: str | Path, **environment: str) -> tuple[int, str]:
         (["--port=-1=lo"], "--port -1=lo: expected NUMBER=INTERFACE"),
         (["--port", "1="], "--port 1=: expected NUMBER=INTERFACE"),
         (["--cpu-port", "x=lo", "--port", "1=lo"], "--cpu-port x=lo: expected NUMBER=INTERFACE"),
+        (["--port", "511=lo", "--port", "512=b"], "--port 512=b: expected a number from 0 to 511 but"),
+        (["--port", "196=lo"], "--port 196=lo: expected a number from 0 to 511 but 68 to 71 of each"),
         (["--port", "1=lo", "--port", "1=b"], "port 1=b: 1=lo is a port already"),
         (["--port", "1=lo", "--cpu-port", "2=lo"], "port 2=lo: 1=lo is a port already"),
         (["--port", "1=lo", "--bfrt", "here"], "--bfrt here: expected ADDRESS or ADDRESS:PORT"),

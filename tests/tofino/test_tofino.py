@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from p4soft.cli import translate
+from turntable_tofino import p4infos
 from turntable_tofino.__main__ import main
 from turntable_tofino.reports import ReportError, Usage, read_usage
 from turntable_tofino.schemas import differences
@@ -106,10 +107,11 @@ def fake_p4c(tmp_path: Path) -> Path:
     prepared = tmp_path / "prepared"
     path.write_text(
         "#!/bin/sh\n"
-        'while [ "$1" != -o ]; do shift; done\n'
+        'while [ "$1" != -o ]; do [ "$1" != --p4runtime-files ] || p4info="$2"; shift; done\n'
         'rm -rf "$2"; mkdir "$2"\n'
         f'[ -d {prepared} ] || {{ echo "x.p4(3): error: Table placement"; exit 9; }}\n'
         f'cp -r {prepared}/. "$2"\n'
+        'mv "$2/p4info" "$p4info" || true\n'
     )
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
     return path
@@ -119,7 +121,9 @@ def prepare(directory: Path) -> None:
     """What a good compiler leaves for NoCache."""
     write_reports(directory / "prepared")
     (directory / "prepared/pipe/tofino.bin").write_bytes(b"\0")
-    (directory / "prepared/bfrt.json").write_text(translate(NOCACHE, [], {}).schema)
+    ours = translate(NOCACHE, [], {})
+    (directory / "prepared/bfrt.json").write_text(ours.schema)
+    (directory / "prepared/p4info").write_text(ours.p4info)
 
 
 def run(fake_p4c: Path) -> int:
@@ -162,6 +166,23 @@ def test_other_names_in_the_compilers_schema_fail(
     assert run(fake_p4c) == 1
     said = capsys.readouterr().out
     assert "nocache: table pipe.SwitchIngress.forwarding.ipv4_lpm: only p4soft has it" in said
+
+
+def test_another_p4info_fails(
+    fake_p4c: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    prepare(tmp_path)
+    path = tmp_path / "prepared/p4info"
+    compiled = path.read_text()
+    path.write_text(compiled.replace("match_type: LPM", "match_type: TERNARY"))
+    assert run(fake_p4c) == 1
+    assert (
+        "nocache: P4Info: tables SwitchIngress.forwarding.ipv4_lpm: match_fields: dst_addr: "
+        "match_type: p4soft says LPM, the compiler TERNARY"
+    ) in capsys.readouterr().out
+    path.unlink()
+    assert run(fake_p4c) == 1
+    assert "nocache: the compiler left no " in capsys.readouterr().out
 
 
 def test_make_takes_a_compiler_programs_and_an_output_directory(
@@ -223,3 +244,21 @@ def test_ids_and_tables_of_the_chip_may_differ() -> None:
     assert differences(schema(), theirs) == []
     theirs["learn_filters"] = []
     assert differences(schema(), theirs) == ["digest pipe.D.l: only p4soft has it"]
+
+
+TABLE = """
+tables {{ preamble {{ id: {id} name: "C.t" alias: "t" }} size: {size} }}
+"""
+
+
+def test_differences_of_p4infos() -> None:
+    one = TABLE.format(id=33554433, size=16)
+    two = 'tables { preamble { id: 33554434 name: "C.u" alias: "u" } }'
+    assert p4infos.differences(one + two, two + one) == []  # the order does not count
+    assert p4infos.differences(one, one + two) == ["tables C.u: only the compiler has it"]
+    assert p4infos.differences(one, TABLE.format(id=33554433, size=8)) == [
+        "tables C.t: size: p4soft says 16, the compiler 8"
+    ]
+    assert p4infos.differences(one, TABLE.format(id=33554435, size=16)) == [
+        "tables C.t: preamble: id: p4soft says 33554433, the compiler 33554435"
+    ]

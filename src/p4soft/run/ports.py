@@ -13,6 +13,9 @@ from p4soft.run.errors import RunError
 _SIOCGIFFLAGS = 0x8913
 _IFF_UP = 0x1
 _NAME_BYTES = 16
+# Of Tofino 1: 9 bits, two for the pipe; four of each pipe lead back to its ingress.
+_PORTS, _PORTS_OF_A_PIPE = 512, 128
+_RECIRCULATION = range(68, 72)
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,9 @@ class PortArgument:
 
 
 def parse(option: str, texts: Iterable[str]) -> list[PortArgument]:
-    """Of `--port` or `--cpu-port`. Raises RunError for what is not NUMBER=INTERFACE."""
+    """Of `--port` or `--cpu-port`. Raises RunError for what is not NUMBER=INTERFACE, or no
+    number of a port with a cable.
+    """
     return [_parse(option, text) for text in texts]
 
 
@@ -34,7 +39,15 @@ def _parse(option: str, text: str) -> PortArgument:
     if not (number.isascii() and number.isdigit() and equals and interface):
         message = f"{option} {text}: expected NUMBER=INTERFACE, for instance {option} 1=veth1"
         raise RunError(message, status=2)
-    return PortArgument(int(number), interface)
+    port = PortArgument(int(number), interface)
+    if port.number >= _PORTS or port.number % _PORTS_OF_A_PIPE in _RECIRCULATION:
+        raise RunError(
+            f"{option} {text}: expected a number from 0 to {_PORTS - 1} but "
+            f"{_RECIRCULATION[0]} to {_RECIRCULATION[-1]} of each {_PORTS_OF_A_PIPE}, which "
+            "recirculate; take another one",
+            status=2,
+        )
+    return port
 
 
 def check_unique(ports: Iterable[PortArgument]) -> None:
