@@ -6,8 +6,8 @@ translation must pass them.
 tests this repository's programs or, if given, every program of a directory, such as that of p4c's
 TNA samples. A sample that p4soft refuses as unsupported, or for which P4Testgen writes no test, is
 named and not counted. With P4TESTGEN_TESTS what P4Testgen has written is kept there, and used
-again. Exit status: 0 if all tests of this repository's programs, or 90 % of the samples' tests,
-pass, 1 if not, 2 for wrong usage.
+again. Exit status: 0 if all tests of this repository's programs but those that P4Testgen is known
+to have wrong, or 90 % of the samples' tests, pass, 1 if not, 2 for wrong usage.
 """
 
 from __future__ import annotations
@@ -36,6 +36,17 @@ FRONT_PORTS = range(64)  # P4Testgen knows no others, in and out
 GENERATION_LIMIT_S = 60
 COVERING = ("--path-selection", "GREEDY_STATEMENT_SEARCH", "--track-coverage", "STATEMENTS")
 DEPTH_FIRST = ("--path-selection", "DEPTH_FIRST")
+# In tests of this repository's programs: how they fail, and why that is no fault of p4soft's.
+MISTAKES = {
+    "netclone": (
+        r"register \S+: first is \d+, not below its size",
+        "it writes a cell there is not",
+    ),
+    "stateful_firewall": (
+        r"missing: \['port \d+ 0{24}080005",
+        "it takes the CRC-32 of twelve zero bytes to be zero, not 0x7bd5c66f",
+    ),
+}
 ERROR = r"^.*(?i:\berror\b|unimplemented|\bbug\b|not supported).*$"
 
 
@@ -46,6 +57,7 @@ class Verdict:
     program: str
     passed: int = 0
     failed: list[str] = field(default_factory=list)  # test: reason
+    mistaken: list[str] = field(default_factory=list)  # in `failed`, too: P4Testgen's mistakes
     skipped: str = ""  # why nothing was run
 
     @property
@@ -155,6 +167,10 @@ class Player:
             play(test, target, FRONT_PORTS)
         except (AssertionError, PtfFileError, CommandFailedError) as reason:
             verdict.failed.append(f"{test.name}: {reason}")
+            mistake, why = MISTAKES.get(verdict.program, ("(?!)", ""))
+            if re.search(mistake, str(reason)):
+                verdict.failed[-1] += f"\n      P4Testgen's mistake: {why}"
+                verdict.mistaken.append(verdict.failed[-1])
             target.close()
         except RuntimeError as crash:  # p4run is gone
             verdict.failed.append(f"{test.name}: {crash}")
@@ -193,7 +209,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 0 if passes(verdicts, SAMPLES_GOAL) else 1
         verdicts = judge_all("This repository", player, REPOSITORY, OURS, options.only)
         tested = all(not verdict.skipped for verdict in verdicts)
-        return 0 if tested and passes(verdicts, 1) else 1
+        good = all(verdict.failed == verdict.mistaken for verdict in verdicts)
+        return 0 if tested and good else 1
 
 
 def only_tops(paths: Iterable[Path]) -> list[Path]:

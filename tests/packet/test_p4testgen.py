@@ -76,6 +76,16 @@ def test_every_test_is_played_and_each_failure_has_its_reason(
     ]
 
 
+def test_a_known_mistake_of_p4testgens_is_said_and_is_no_failure_of_ours(
+    player: Player, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(p4testgen.MISTAKES, "nocache", ("port 1 0{60}", "it knows no ports"))
+    verdict = player.judge(tmp_path / "nocache.p4")
+    assert [line.partition(":")[0] for line in verdict.mistaken] == ["Test2"]
+    assert verdict.failed[0].endswith("P4Testgen's mistake: it knows no ports")
+    assert verdict.total == 3
+
+
 def test_tests_that_are_there_are_not_written_again(player: Player, tmp_path: Path) -> None:
     verdicts = [player.judge(tmp_path / "nocache.p4") for _ in range(2)]
     assert [verdict.total for verdict in verdicts] == [3, 3]
