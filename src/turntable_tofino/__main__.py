@@ -37,11 +37,12 @@ def table(results: Sequence[Result]) -> str:
 
 def _row(result: Result) -> tuple[str, ...]:
     usage = result.usage
+    status = "-" if result.status is None else str(result.status)
     if usage is None:
-        return (result.program, str(result.status), "-", "-", "-", "-", "-")
+        return (result.program, status, "-", "-", "-", "-", "-")
     return (
         result.program,
-        str(result.status),
+        status,
         f"{usage.ingress_stages} + {usage.egress_stages}",
         str(usage.stateful_alus),
         str(usage.sram_blocks),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,12 +25,14 @@ class Result:
     """Of one program. It fits if there is nothing in `wrong`."""
 
     program: str
-    status: int  # the compiler's
+    status: int | None  # the compiler's; None: it took too long
     usage: Usage | None
     wrong: list[str] = field(default_factory=list)
 
 
-def compile_program(p4c: Path, program: Path, directory: Path) -> Result:
+def compile_program(
+    p4c: Path, program: Path, directory: Path, limit_s: float = TIMEOUT_S
+) -> Result:
     """Compiles for Tofino 1 into `directory`; what the compiler says, and its P4Info, go to files
     beside it, for it empties the directory.
     """
@@ -40,16 +44,10 @@ def compile_program(p4c: Path, program: Path, directory: Path) -> Result:
     # Without the second option, counters and the like are objects that only an SDE knows.
     runtime = ["--p4runtime-files", p4info, "--p4runtime-force-std-externs"]
     command = [p4c, *target, *runtime, "-o", directory, program]
-    with log.open("w") as output:
-        status = subprocess.run(
-            command,
-            cwd=directory.parent,
-            stdout=output,
-            stderr=output,
-            timeout=TIMEOUT_S,
-            check=False,
-        ).returncode
+    status = _run(command, directory.parent, log, limit_s)
     name = program.stem
+    if status is None:
+        return Result(name, None, None, [f"not compiled within {limit_s:.0f} s; see {log}"])
     if status != 0:
         return Result(name, status, None, [_first_error(log)])
     wrong = [] if list(directory.rglob("tofino.bin")) else [f"no tofino.bin; see {log}"]
@@ -59,6 +57,24 @@ def compile_program(p4c: Path, program: Path, directory: Path) -> Result:
         )
     except ReportError as error:
         return Result(name, status, None, [*wrong, str(error)])
+
+
+def _run(command: list[str | Path], place: Path, log: Path, limit_s: float) -> int | None:
+    """The exit status; None: it did not end in time, and was ended with all that it had started,
+    for the compiler is a script that runs others.
+    """
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            command, cwd=place, stdout=output, stderr=output, start_new_session=True
+        )
+        try:
+            return process.wait(limit_s)
+        except subprocess.TimeoutExpired:
+            return None
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
 
 
 def _first_error(log: Path) -> str:

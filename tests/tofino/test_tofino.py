@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import select
 import stat
 import subprocess
 from pathlib import Path
@@ -13,6 +15,7 @@ import pytest
 from p4soft.cli import translate
 from turntable_tofino import p4infos
 from turntable_tofino.__main__ import main
+from turntable_tofino.compiler import compile_program
 from turntable_tofino.reports import ReportError, Usage, read_usage
 from turntable_tofino.schemas import differences
 
@@ -146,6 +149,24 @@ def test_program_that_does_not_fit(fake_p4c: Path, capsys: pytest.CaptureFixture
     *_, row, reason = capsys.readouterr().out.splitlines()
     assert row.split() == ["nocache", "9", "-", "-", "-", "-", "-"]
     assert reason.startswith("nocache: x.p4(3): error: Table placement; see ")
+
+
+def test_a_compiler_that_does_not_end_is_ended_with_its_children(tmp_path: Path) -> None:
+    held = tmp_path / "held"
+    os.mkfifo(held)
+    slow = tmp_path / "p4c"
+    slow.write_text(f"#!/bin/sh\nexec > {held}\nsleep 1000 &\nwait\n")
+    slow.chmod(0o755)
+    reader = os.open(held, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        result = compile_program(slow, NOCACHE, tmp_path / "out/nocache", limit_s=1)
+        assert result.status is None
+        assert result.wrong == [f"not compiled within 1 s; see {tmp_path}/out/nocache.log"]
+        # Its end comes when nobody has it open any more.
+        assert select.select([reader], [], [], 20) == ([reader], [], [])
+        assert os.read(reader, 1) == b""
+    finally:
+        os.close(reader)
 
 
 def test_missing_binary_fails(
