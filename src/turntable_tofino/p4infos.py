@@ -1,4 +1,4 @@
-"""Compares two P4Infos (p4.config.v1.P4Info in protobuf's text format), ids too."""
+"""Compares two P4Infos (p4.config.v1.P4Info in protobuf's text format), ids too, externs not."""
 
 from __future__ import annotations
 
@@ -30,6 +30,8 @@ def differences(ours: str, theirs: str) -> list[str]:
 def names(p4info: str) -> Names:
     """Raises protobuf's ParseError."""
     message = text_format.Parse(p4info, _message()())
+    # Objects with messages of an SDE's own: the metadata of ports, which a program has anyway.
+    message.ClearField("externs")
     described: Names = _by_name(
         json_format.MessageToDict(message, preserving_proto_field_name=True)
     )

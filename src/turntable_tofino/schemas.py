@@ -42,7 +42,8 @@ def _table(table: dict[str, Any]) -> Names:
         },
         "data": {
             field["name"]: _type(field["type"])
-            for field in (datum.get("singleton", datum) for datum in table["data"])
+            for datum in table["data"]
+            for field in datum.get("oneof", [datum.get("singleton", datum)])
         },
     }
 

@@ -196,9 +196,20 @@ def test_an_action_of_several_tables_is_one(everything: Any) -> None:
         "NoAction",
     ]
     paint = by_alias(everything.actions)["paint"]
-    assert [(p.id, p.name, p.bitwidth, p.type_name.name) for p in paint.params] == [
-        (1, "color", 8, "color_t"),
-        (2, "keep", 1, ""),
+    # The Tofino compiler names new types here, and no enums.
+    assert [(p.id, p.name, p.bitwidth, p.HasField("type_name")) for p in paint.params] == [
+        (1, "color", 8, False),
+        (2, "keep", 1, False),
+    ]
+
+
+def test_an_action_of_a_table_says_where_it_may_be(everything: Any) -> None:
+    masked = by_alias(everything.tables)["masked"]
+    # TABLE_AND_DEFAULT 0, TABLE_ONLY 1, DEFAULT_ONLY 2; the compiler repeats the annotation.
+    assert [(r.scope, list(r.annotations)) for r in masked.action_refs] == [
+        (0, []),
+        (2, ["@defaultonly"]),
+        (1, ["@tableonly"]),
     ]
 
 
@@ -246,9 +257,9 @@ def test_a_header_of_the_control_plane_has_the_name_of_its_annotation(everything
     assert (header.preamble.name, header.preamble.alias) == ("packet_in", "packet_in")
     assert header.preamble.id >> 24 == 4
     assert list(header.preamble.annotations) == ['@controller_header("packet_in")']
-    assert [(m.id, m.name, m.bitwidth) for m in header.metadata] == [
-        (1, "ingress_port", 9),
-        (2, "pad", 7),
+    assert [(m.id, m.name, m.bitwidth, list(m.annotations)) for m in header.metadata] == [
+        (1, "ingress_port", 9, []),
+        (2, "pad", 7, ["@padding"]),
     ]
 
 

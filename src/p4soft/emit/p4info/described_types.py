@@ -22,14 +22,10 @@ class DescribedTypes:
     new_types: Members = field(default_factory=dict)
 
     def named(self, type_: types.Type) -> Message | None:
-        """The type_name of a field: of new types and serializable enums alone."""
-        if isinstance(type_, types.Distinct):
+        """The type_name of a field: of new types alone, as p4c has it. Enums are described, too."""
+        if isinstance(type_, types.Distinct | types.Enum):
             self.spec(type_)
-            return {"name": type_.name}
-        if isinstance(type_, types.Enum) and type_.base is not None:
-            self.spec(type_)
-            return {"name": type_.name}
-        return None
+        return {"name": type_.name} if isinstance(type_, types.Distinct) else None
 
     def spec(self, type_: types.Type) -> Message:
         """A P4DataTypeSpec."""

@@ -46,7 +46,7 @@ _EXTERNS = {
     "Digest": Prefix.DIGEST,
 }
 # @name and @id are fields of their own, and so is documentation.
-_NOT_REPEATED = frozenset(["name", "id", "brief", "description", "tableonly", "defaultonly"])
+_NOT_REPEATED = frozenset(["name", "id", "brief", "description"])
 
 
 def p4info(pipeline: Pipeline, program: syntax.Program, scope: Scope) -> str:
@@ -293,17 +293,19 @@ class _Document:
 
     def _controller_header(self, header: _ControllerHeader) -> Message:
         preamble = self._preamble(header.symbol, header.name, header.declaration.annotations)
-        numbers = field_ids([field.annotations for field in header.declaration.fields])
+        fields = header.declaration.fields
+        numbers = field_ids([field.annotations for field in fields])
         return {
             "preamble": {**preamble, "alias": header.name},
             "metadata": [
                 {
                     "id": number,
-                    "name": field,
-                    "bitwidth": types.width_of(type_),
-                    "type_name": self._types.named(type_),
+                    "name": field.name,
+                    "annotations": _annotations(field.annotations),
+                    "bitwidth": types.width_of(header.type.fields[field.name]),
+                    "type_name": self._types.named(header.type.fields[field.name]),
                 }
-                for number, (field, type_) in zip(numbers, header.type.fields.items(), strict=True)
+                for number, field in zip(numbers, fields, strict=True)
             ],
         }
 
