@@ -41,7 +41,7 @@ def translate(
 
     Raises P4Error, or OSError if a file cannot be read.
     """
-    program = parse(path, [*include_directories, INCLUDE], {**PREDEFINED, **defines})
+    program = parse(path, [*include_directories, INCLUDE], {**PREDEFINED, **defines}, warn)
     check_annotations(program)
     scope = check(program)
     pipes = elaborate(program, scope)

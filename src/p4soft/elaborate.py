@@ -59,6 +59,12 @@ def cell_fields(cell: types.Type) -> list[tuple[str, types.Type]]:
     return [("f1", cell)]
 
 
+def cell_of_action(action: ExternInstance) -> types.Type:
+    """What a RegisterAction takes a cell of its register for."""
+    own, register = action.type.arguments[0], action.arguments[0].type.arguments[0]
+    return types.underlying(register if own == types.ANY else own)
+
+
 @dataclass(eq=False)
 class TableInstance:
     path: str

@@ -33,7 +33,8 @@ HINTS = frozenset(
     alpm_subtrees_per_partition assert assume atcam_number_partitions atomic brief command_line
     controller_header critical deprecated description disable_atomic_modify disable_optimization
     do_not_use_clot dont_unroll dontmerge dynamic_table_key_masks egress_intrinsic_metadata_opt
-    entries_with_ranges force_immediate gfm_parity_enable header_checksum id
+    entries_with_ranges force_immediate gfm_parity_enable header_checksum id idletime_interval
+    idletime_per_flow_idletime idletime_precision idletime_two_way_notification
     ignore_table_dependency immediate in_hash ixbar_group_num likely lrt_enable lrt_scale
     max_actions max_loop_depth meter_profile min_width noSideEffects noWarn no_field_initialization
     no_gateway_conversion no_versioning nounroll p4runtime_translation pa_allow_pov_on_mocha
