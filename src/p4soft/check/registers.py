@@ -91,8 +91,9 @@ def _check_action(action: ExternInstance, shared: Shared) -> None:
             f"`= {{ void apply(inout {cell} value, out {result} rv) {{ ... }} }}`",
         )
     method = action.methods[0]
-    signature = [(p.symbol.direction, p.symbol.type) for p in method.parameters]
-    if signature not in ([("inout", cell)], [("inout", cell), ("out", result)]):
+    signature = [(p.symbol.direction, types.underlying(p.symbol.type)) for p in method.parameters]
+    out = ("out", types.underlying(result))
+    if signature not in ([("inout", cell)], [("inout", cell), out]):
         raise P4Error(
             method.position,
             f"apply of {kind} '{_name(action)}' has other parameters than "

@@ -96,10 +96,11 @@ class TypeResolver:
         if not written.arguments:  # to be inferred, or there are none
             return types.Generic(generic.declaration, (types.ANY,) * len(parameters))
         if len(written.arguments) != len(parameters):
+            remedy = "" if parameters else f"; write {written.name} without <...>"
             raise P4Error(
                 written.position,
-                f"'{written.name}' takes {len(parameters) or 'no'} type arguments, "
-                f"{len(written.arguments)} given",
+                f"'{written.name}' takes {len(parameters)} type arguments, "
+                f"{len(written.arguments)} given{remedy}",
             )
         arguments = tuple(self._type_argument(argument) for argument in written.arguments)
         return types.Generic(generic.declaration, arguments)

@@ -76,9 +76,7 @@ def tokenize(text: str, file: str) -> list[Token]:
             continue
         if kind == "open_comment":
             raise P4Error(position, "this comment does not end; expected '*/'")
-        tokens.append(
-            Token(_KINDS.get(kind) or Kind(kind), lexeme, position, first_on_line, glued)
-        )
+        tokens.append(Token(_KINDS.get(kind) or Kind(kind), lexeme, position, first_on_line, glued))
         first_on_line, glued = False, True
     tokens.append(Token(Kind.END, "", Position(file, line, len(text) - line_start + 1), True))
     return tokens

@@ -23,9 +23,7 @@ _OTHER_ARCHITECTURES = {
     "ubpf_model.p4", "v1model.p4", "xdp_model.p4",
 }  # fmt: skip
 # Those that may begin with `e` belong to an #if before.
-_CONDITIONALS = frozenset(
-    ("if", "ifdef", "ifndef", "elif", "elifdef", "elifndef", "else", "endif")
-)
+_CONDITIONALS = frozenset(("if", "ifdef", "ifndef", "elif", "elifdef", "elifndef", "else", "endif"))
 # What the compiler's preprocessor takes and passes over, without a word.
 _SILENT = frozenset(("pragma", "line", "ident"))
 
@@ -146,7 +144,9 @@ class Preprocessor:
         elif name.text == "error":
             raise P4Error(name.position, "#error " + _words(rest))
         elif name.text == "include_next":
-            raise unsupported(name.position, "#include_next", "#include of a path that is the file's")
+            raise unsupported(
+                name.position, "#include_next", "#include of a path that is the file's"
+            )
         elif name.text == "warning":
             self._warn(P4Warning(name.position, "#warning " + _words(rest)))
         elif name.text == "pragma" and [token.text for token in rest] == ["once"]:
@@ -208,7 +208,7 @@ class Preprocessor:
                 name.position, f"#include is nested deeper than {MAX_INCLUDE_DEPTH} files"
             )
         if rest and rest[0].kind is Kind.IDENTIFIER:
-            rest = self._expand_all(rest)
+            rest = self._expand_all(rest, frozenset())
         if rest and rest[0].kind is Kind.STRING:
             wanted, places = rest[0].text[1:-1], [path.parent, *self._directories]
         elif len(rest) >= 3 and rest[0].text == "<" and rest[-1].text == ">":
