@@ -50,7 +50,7 @@ def translate(
         align_actions(pipeline)
         check_lookups(pipeline)
         check_registers(pipeline)
-        check_members(pipeline)
+        check_members(pipeline, warn or (lambda _: None))
         check_flexible_headers(pipeline)
         adjust_byte_counts(pipeline, program)
     if warn is not None:

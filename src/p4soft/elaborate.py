@@ -189,6 +189,22 @@ class Pipeline:
     def value_sets(self) -> list[ValueSetInstance]:
         return [v for block in self.all_blocks() for v in block.value_sets]
 
+    # What the control plane is told of: not what is @hidden.
+
+    def known_tables(self) -> list[TableInstance]:
+        return [t for t in self.tables() if not _is_hidden(t.declaration.annotations)]
+
+    def known_value_sets(self) -> list[ValueSetInstance]:
+        found = self.value_sets()
+        return [v for v in found if not _is_hidden(v.symbol.declaration.annotations)]
+
+    def known_externs(self) -> list[ExternInstance]:
+        return [extern for extern in self.externs() if not _is_hidden(extern.annotations)]
+
+
+def _is_hidden(annotations: list[syntax.Annotation]) -> bool:
+    return syntax.annotation(annotations, "hidden") is not None
+
 
 @dataclass(frozen=True)
 class Pipes:

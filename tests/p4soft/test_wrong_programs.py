@@ -784,9 +784,9 @@ CASES: dict[str, tuple[str, str]] = {
         .replace("Switch(pipe) main", "MultiParserSwitch(pipe) /*^*/main"),
         "the package MultiParserSwitch as main is not supported",
     ),
-    "setting deflect_on_drop": (
-        program("ig_tm_md./*^*/deflect_on_drop = 1;"),
-        "'deflect_on_drop' of ingress_intrinsic_metadata_for_tm_t is not supported",
+    "setting ingress_cos": (
+        program("ig_tm_md./*^*/ingress_cos = 1;"),
+        "'ingress_cos' of ingress_intrinsic_metadata_for_tm_t is not supported",
     ),
     "optional parameter of a constructor left out": (
         program(

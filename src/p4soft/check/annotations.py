@@ -13,6 +13,7 @@ _NAMED = frozenset(["a table", "a key", "an action", "an instance", "a value set
 # The annotations with an effect, and where they may stand.
 EFFECTS: dict[str, frozenset[str]] = {
     "name": _NAMED | {"a type", "a parser", "a state", "a control", "a variable"},
+    "hidden": frozenset(["a table", "an action", "an instance", "a value set"]),
     "tableonly": frozenset(["an action of a table"]),
     "defaultonly": frozenset(["an action of a table"]),
     "optional": frozenset(["a parameter"]),
@@ -41,7 +42,7 @@ HINTS = frozenset(
     pa_atomic pa_auto_init_metadata pa_byte_pack pa_container_size pa_container_type
     pa_disable_deparse_0_optimization pa_mutually_exclusive pa_no_init pa_no_overlay pa_no_pack
     pa_parser_bandwidth_opt pa_parser_group_monogress pa_prioritize_ara_inits pa_quick_phv_alloc
-    pa_solitary pack payload_checksum phv_limit pkginfo placement_priority pure separate_gateway
+    pa_solitary pack payload_checksum phv_limit pkginfo placement_priority pure reduction_or_group separate_gateway
     stage synchronous ternary unlikely unroll use_hash_action user_annotation ways
     """.split()  # noqa: SIM905  a word list reads better than a hundred lines
 )

@@ -17,7 +17,7 @@ from p4soft.check.symbols import (
     near,
 )
 from p4soft.check.types import BOOL, INTEGER, VOID, Composite, Generic, Stack, Type
-from p4soft.errors import P4Error, Position, unsupported
+from p4soft.errors import P4Error, Position
 from p4soft.frontend import syntax
 
 # A constant whose type argument is left out (`Register<bit<8>, _>`), for instance an index.

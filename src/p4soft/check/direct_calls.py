@@ -1,4 +1,4 @@
-"""Controls and parsers that are applied by their type, without an instance that the program names."""
+"""Controls and parsers that are applied by their type: the program names no instance."""
 
 from __future__ import annotations
 

@@ -43,11 +43,11 @@ def schema(pipelines: list[Pipeline]) -> Document:
 def _tables(pipeline: Pipeline) -> list[Document]:
     """Without ids; those they depend on by their names."""
     pipe = pipeline.name
-    tables = [table(pipe, instance) for instance in pipeline.tables()]
-    tables += [value_set(pipe, instance) for instance in pipeline.value_sets()]
+    tables = [table(pipe, instance) for instance in pipeline.known_tables()]
+    tables += [value_set(pipe, instance) for instance in pipeline.known_value_sets()]
     if pipeline.port_metadata is not None:
         tables.append(port_metadata(pipe, pipeline.port_metadata))
-    for extern in pipeline.externs():
+    for extern in pipeline.known_externs():
         if extern.type.name in _OF_ACTIONS:
             tables += _OF_ACTIONS[extern.type.name](pipeline, extern)
         elif extern.type.name in _OF_CELLS:

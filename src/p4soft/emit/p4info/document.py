@@ -79,18 +79,18 @@ class _Document:
         # An action is one, however many tables have it.
         self._actions = {
             action_name(table, reference.symbol): reference.symbol
-            for table in pipeline.tables()
+            for table in pipeline.known_tables()
             for reference in table.declaration.actions
         }
-        for table in pipeline.tables():
+        for table in pipeline.known_tables():
             self._names.add(self._table_symbol(table), table.declaration.annotations)
         for name, action in self._actions.items():
             self._names.add(Symbol(Prefix.ACTION, name), action.declaration.annotations)
-        for value_set in pipeline.value_sets():
+        for value_set in pipeline.known_value_sets():
             self._names.add(
                 self._value_set_symbol(value_set), value_set.symbol.declaration.annotations
             )
-        for instance in pipeline.externs():
+        for instance in pipeline.known_externs():
             if instance.type.name in _EXTERNS:
                 self._names.add(self._extern_symbol(instance), instance.annotations)
         for header in headers:
@@ -100,7 +100,7 @@ class _Document:
     def message(self) -> Message:
         described: dict[str, Field] = {
             "pkg_info": {"arch": "tna"},
-            "tables": [self._table(table) for table in self._pipeline.tables()],
+            "tables": [self._table(table) for table in self._pipeline.known_tables()],
             "actions": [self._action(*action) for action in self._actions.items()],
             "action_profiles": [self._profile(p) for p in self._of("ActionProfile")],
             "counters": [
@@ -118,7 +118,7 @@ class _Document:
                 {**self._meter(meter), **self._attached(meter)} for meter in self._of("DirectMeter")
             ],
             "controller_packet_metadata": [self._controller_header(h) for h in self._headers],
-            "value_sets": [self._value_set(v) for v in self._pipeline.value_sets()],
+            "value_sets": [self._value_set(v) for v in self._pipeline.known_value_sets()],
             "registers": [
                 {**self._typed(register), "size": register.arguments[0]}
                 for register in self._of("Register")
@@ -128,7 +128,7 @@ class _Document:
         return {**described, "type_info": self._types.type_info()}
 
     def _of(self, kind: str) -> Iterable[ExternInstance]:
-        return (extern for extern in self._pipeline.externs() if extern.type.name == kind)
+        return (extern for extern in self._pipeline.known_externs() if extern.type.name == kind)
 
     # --- Names ------------------------------------------------------------------------------------
 
@@ -189,7 +189,7 @@ class _Document:
             "implementation_id": self._id_of(table.profile),
             "direct_resource_ids": [
                 self._names.ids[self._extern_symbol(extern)]
-                for extern in self._pipeline.externs()
+                for extern in self._pipeline.known_externs()
                 if extern.table is table and extern.type.name in _EXTERNS
             ],
             "size": size_of(table),
