@@ -53,6 +53,10 @@ CASES: dict[str, tuple[str, str]] = {
         ),
         "action 'a' needs an argument for 'n'",
     ),
+    "argument of an extern without type parameters": (
+        program(deparser_local="/*^*/Checksum<bit<16>>() sum;"),
+        "'Checksum' takes 0 type arguments, 1 given; write Checksum without <...>",
+    ),
     "include_next": ("#/*^*/include_next <x>\n", "#include_next is not supported by p4soft"),
     "macro arguments": (
         "#define TWICE(x) x + x\n" + program("hdr.data.a = /*^*/TWICE(1, 2);"),
