@@ -128,6 +128,54 @@ def test_hidden_is_nothing_to_the_control_plane(load, tmp_path: Path) -> None:
     assert names == ["Ingress.known"]
 
 
+WITH_PARTS = program(
+    "t.apply(); u.apply();",
+    local="""
+    Hash<bit<16>>(HashAlgorithm_t.CRC16) hash;
+    DirectCounter<bit<64>>(CounterType_t.PACKETS) counter;
+    ActionProfile(8) profile;
+    ActionProfile(8) members;
+    ActionSelector(members, hash, SelectorMode_t.FAIR, 16, 8) groups;
+    action set(bit<8> n) { hdr.data.a = n; counter.count(); }
+    action put(bit<8> n) { hdr.data.b[7:0] = n; }
+    table t {
+        key = { hdr.data.kind: exact; }
+        actions = { set; }
+        counters = counter;
+        implementation = profile;
+    }
+    table u {
+        key = { hdr.data.kind: exact; hdr.data.a: selector; }
+        actions = { put; }
+        implementation = groups;
+    }
+""",
+)
+
+
+@pytest.mark.parametrize(
+    ("declaration", "name"),
+    [
+        ("DirectCounter<bit<64>>", "counter"),
+        ("ActionProfile(8) profile", "profile"),
+        ("ActionProfile(8) members", "members"),
+        ("ActionSelector", "groups"),
+        ("table t", "t"),
+        ("table u", "u"),
+    ],
+)
+def test_what_belongs_to_something_hidden_is_described(
+    declaration: str, name: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "parts.p4"
+    path.write_text(WITH_PARTS.replace(declaration, f"@hidden {declaration}"))
+    _, schema, p4info = translate(path, [], {})
+    shown = [table["name"] for table in json.loads(schema)["tables"]]
+    left = {"t", "u", "profile", "members", "groups"} - {name}
+    assert sorted(shown) == sorted(f"pipe.Ingress.{other}" for other in left)
+    assert f'"Ingress.{name}"' not in p4info
+
+
 UNUSED = program(
     "ig_tm_md.packet_color = 3; ig_tm_md.deflect_on_drop = 1;",
     egress=EGRESS.replace(

@@ -34,7 +34,7 @@ def schema(pipelines: list[Pipeline]) -> Document:
         document["id"] = _FIRST_TABLE_ID + number
     ids = {document["name"]: document["id"] for document in tables}
     for document in tables:
-        document["depends_on"] = [ids[name] for name in document["depends_on"]]
+        document["depends_on"] = [ids[name] for name in document["depends_on"] if name in ids]
     digests = [(pipeline.name, each) for pipeline in pipelines for each in pipeline.digests()]
     filters = [_learn_filter(pipe, number, each) for number, (pipe, each) in enumerate(digests)]
     return {"schema_version": "1.0.0", "tables": tables, "learn_filters": filters}

@@ -237,14 +237,16 @@ class _Document:
     # --- Externs ----------------------------------------------------------------------------------
 
     def _id_of(self, instance: ExternInstance | None) -> int | None:
-        return None if instance is None else self._names.ids[self._extern_symbol(instance)]
+        """None: there is none, or none that is known."""
+        return None if instance is None else self._names.ids.get(self._extern_symbol(instance))
 
     def _extern(self, instance: ExternInstance) -> Message:
         symbol = self._extern_symbol(instance)
         return {"preamble": self._preamble(symbol, instance.path, instance.annotations)}
 
     def _profile(self, profile: ExternInstance) -> Message:
-        users = self._pipeline.users_of(profile)
+        known = self._pipeline.known_tables()
+        users = [table for table in known if table.profile is profile]
         selectors = [s for s in self._of("ActionSelector") if s.arguments[0] is profile]
         return {
             **self._extern(profile),
@@ -262,7 +264,7 @@ class _Document:
         return {**self._extern(meter), "spec": {"unit": Name(meter_unit(meter))}}
 
     def _attached(self, instance: ExternInstance) -> Message:
-        assert instance.table is not None, "a direct extern of no table is refused before"
+        assert instance.table is not None, "no known direct extern is without a table"
         return {"direct_table_id": self._names.ids[self._table_symbol(instance.table)]}
 
     def _typed(self, instance: ExternInstance) -> Message:
