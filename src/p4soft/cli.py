@@ -41,7 +41,7 @@ def translate(
 
     Raises P4Error, or OSError if a file cannot be read.
     """
-    program = parse(path, [*include_directories, INCLUDE], {**PREDEFINED, **defines})
+    program = parse(path, [*include_directories, INCLUDE], {**PREDEFINED, **defines}, warn)
     check_annotations(program)
     scope = check(program)
     pipes = elaborate(program, scope)
@@ -50,7 +50,7 @@ def translate(
         align_actions(pipeline)
         check_lookups(pipeline)
         check_registers(pipeline)
-        check_members(pipeline)
+        check_members(pipeline, warn or (lambda _: None))
         check_flexible_headers(pipeline)
         adjust_byte_counts(pipeline, program)
     if warn is not None:

@@ -59,6 +59,12 @@ def cell_fields(cell: types.Type) -> list[tuple[str, types.Type]]:
     return [("f1", cell)]
 
 
+def cell_of_action(action: ExternInstance) -> types.Type:
+    """What a RegisterAction takes a cell of its register for."""
+    own, register = action.type.arguments[0], action.arguments[0].type.arguments[0]
+    return types.underlying(register if own == types.ANY else own)
+
+
 @dataclass(eq=False)
 class TableInstance:
     path: str
@@ -182,6 +188,32 @@ class Pipeline:
 
     def value_sets(self) -> list[ValueSetInstance]:
         return [v for block in self.all_blocks() for v in block.value_sets]
+
+    # What the control plane is told of: not what is @hidden.
+
+    def known_tables(self) -> list[TableInstance]:
+        return [t for t in self.tables() if not _is_hidden(t.declaration.annotations)]
+
+    def known_value_sets(self) -> list[ValueSetInstance]:
+        found = self.value_sets()
+        return [v for v in found if not _is_hidden(v.symbol.declaration.annotations)]
+
+    def known_externs(self) -> list[ExternInstance]:
+        return [extern for extern in self.externs() if _is_known(extern)]
+
+
+def _is_hidden(annotations: list[syntax.Annotation]) -> bool:
+    return syntax.annotation(annotations, "hidden") is not None
+
+
+def _is_known(extern: ExternInstance) -> bool:
+    """A direct extern is known with its table."""
+    if _is_hidden(extern.annotations):
+        return False
+    table = extern.table
+    if extern.type.name.startswith("Direct"):
+        return table is not None and not _is_hidden(table.declaration.annotations)
+    return True
 
 
 @dataclass(frozen=True)

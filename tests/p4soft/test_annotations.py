@@ -15,6 +15,7 @@ from refusals import check_refused
 from p4soft.check.annotations import EFFECTS, HINTS
 from p4soft.check.members import WITHOUT_EFFECT
 from p4soft.cli import INCLUDE, translate
+from p4soft.errors import P4Warning
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -96,6 +97,107 @@ def test_name_is_that_of_the_control_plane(load) -> None:
     assert names == {"pipe.Ingress.chosen", "pipe.Ingress.counts", "pipe.IngressParser.known"}
 
 
+HIDDEN = program(
+    "t.apply(); hdr.data.a = seen.execute(0);",
+    local="""
+    @hidden action set(bit<8> n) { hdr.data.b[7:0] = n; }
+    @hidden table t {
+        key = { hdr.data.kind: exact; }
+        actions = { set; }
+        const entries = { 1: set(7); }
+    }
+    @hidden Register<bit<8>, bit<1>>(1) cells;
+    RegisterAction<bit<8>, bit<1>, bit<8>>(cells) seen = {
+        void apply(inout bit<8> value, out bit<8> rv) { value = value + 1; rv = value; }
+    };
+    Counter<bit<64>, bit<8>>(4, CounterType_t.PACKETS) known;
+""",
+    parser_local="@hidden value_set<bit<8>>(4) vs;",
+)
+
+
+def test_hidden_is_nothing_to_the_control_plane(load, tmp_path: Path) -> None:
+    switch = load(HIDDEN)
+    assert [t["name"] for t in switch.command("schema")["tables"]] == ["pipe.Ingress.known"]
+    frames = [switch.send(1, bytes([1]) + bytes(13))[0][1] for _ in range(2)]
+    assert [frame[:4].hex() for frame in frames] == ["01010007", "01020007"]
+    path = tmp_path / "hidden.p4"
+    path.write_text(HIDDEN)
+    p4info = translate(path, [], {}).p4info
+    names = re.findall(r'^    name: "(.*)"', p4info, re.M)
+    assert names == ["Ingress.known"]
+
+
+WITH_PARTS = program(
+    "t.apply(); u.apply();",
+    local="""
+    Hash<bit<16>>(HashAlgorithm_t.CRC16) hash;
+    DirectCounter<bit<64>>(CounterType_t.PACKETS) counter;
+    ActionProfile(8) profile;
+    ActionProfile(8) members;
+    ActionSelector(members, hash, SelectorMode_t.FAIR, 16, 8) groups;
+    action set(bit<8> n) { hdr.data.a = n; counter.count(); }
+    action put(bit<8> n) { hdr.data.b[7:0] = n; }
+    table t {
+        key = { hdr.data.kind: exact; }
+        actions = { set; }
+        counters = counter;
+        implementation = profile;
+    }
+    table u {
+        key = { hdr.data.kind: exact; hdr.data.a: selector; }
+        actions = { put; }
+        implementation = groups;
+    }
+""",
+)
+
+
+@pytest.mark.parametrize(
+    ("declaration", "name"),
+    [
+        ("DirectCounter<bit<64>>", "counter"),
+        ("ActionProfile(8) profile", "profile"),
+        ("ActionProfile(8) members", "members"),
+        ("ActionSelector", "groups"),
+        ("table t", "t"),
+        ("table u", "u"),
+    ],
+)
+def test_what_belongs_to_something_hidden_is_described(
+    declaration: str, name: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "parts.p4"
+    path.write_text(WITH_PARTS.replace(declaration, f"@hidden {declaration}"))
+    _, schema, p4info = translate(path, [], {})
+    shown = [table["name"] for table in json.loads(schema)["tables"]]
+    left = {"t", "u", "profile", "members", "groups"} - {name}
+    assert sorted(shown) == sorted(f"pipe.Ingress.{other}" for other in left)
+    assert f'"Ingress.{name}"' not in p4info
+
+
+UNUSED = program(
+    "ig_tm_md.packet_color = 3; ig_tm_md.deflect_on_drop = 1;",
+    egress=EGRESS.replace(
+        "    apply {\n", "    apply { if (eg_intr_md.deflection_flag == 1) { exit; }\n", 1
+    ),
+)
+
+
+def test_members_for_what_is_not_configured_give_a_warning(tmp_path: Path) -> None:
+    path = tmp_path / "unused.p4"
+    path.write_text(UNUSED)
+    warnings: list[P4Warning] = []
+    translate(path, [], {}, warnings.append)
+    says = " of ingress_intrinsic_metadata_for_tm_t changes nothing here: no "
+    assert [warning.message for warning in warnings] == [
+        f"'packet_color'{says}queue drops by colour",
+        f"'deflect_on_drop'{says}packet is deflected",
+        "'deflection_flag' of egress_intrinsic_metadata_t changes nothing here: no packet is "
+        "deflected",
+    ]
+
+
 INSTANCE = "Counter<bit<64>, bit<8>>(4, CounterType_t.PACKETS) c;"
 REFUSED: dict[str, tuple[str, str]] = {
     "unknown annotation": (
@@ -107,10 +209,6 @@ REFUSED: dict[str, tuple[str, str]] = {
             "control Ingress(", '/*^*/@pa_alias("ingress", "a", "b") control Ingress('
         ),
         "annotation @pa_alias is not supported",
-    ),
-    "hidden table": (
-        program(local="/*^*/@hidden table t { actions = { NoAction; } }"),
-        "annotation @hidden is not supported",
     ),
     "annotation without its place": (
         program(local='/*^*/@symmetric("a", "b") ' + INSTANCE),
@@ -179,7 +277,9 @@ SHOWN = {
     P4SOFT.format("parsers"): "parser_err",
     "src/softswitch/traffic_manager_test.cc": "enq_qdepth deq_qdepth",
     # Of groups with several paths or link aggregation: $MULTICAST_LAG_ID is refused there.
-    P4SOFT.format("annotations"): "level1_mcast_hash level2_mcast_hash",
+    P4SOFT.format("annotations"): """
+        level1_mcast_hash level2_mcast_hash packet_color deflect_on_drop deflection_flag
+    """,
 }
 
 

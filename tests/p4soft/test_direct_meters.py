@@ -348,7 +348,9 @@ def test_the_schema_is_the_compilers(start: Any, text: str, first_id: int, unit:
 ACTION = "action color() { hdr.data.a = meter.execute(); }"
 WRONG = {
     "no table": (
-        program(local="DirectMeter(MeterType_t.BYTES) /*^*/meter;"),
+        program(
+            "hdr.data.a = meter.execute();", local="DirectMeter(MeterType_t.BYTES) /*^*/meter;"
+        ),
         "'meter' is attached to no table; write `meters = meter;` in one",
     ),
     "two tables": (

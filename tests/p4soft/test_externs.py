@@ -374,3 +374,20 @@ control Choose(in headers_t hdr, out PortId_t port) {
     switch = load(source)
     assert [port for port, _ in switch.send(5, bytes([1]) + bytes(13))] == [9]
     assert switch.send(5, bytes(14)) == []
+
+
+UNUSED_DIRECT = program(
+    "hdr.data.a = 1;",
+    local="""
+    DirectCounter<bit<64>>(CounterType_t.PACKETS) counter;
+    DirectMeter(MeterType_t.BYTES) meter;
+    DirectLpf<bit<16>>() filter;
+    DirectRegister<bit<16>>() cells;
+""",
+)
+
+
+def test_direct_externs_that_no_table_uses_are_no_part_of_the_program(load) -> None:
+    switch = load(UNUSED_DIRECT)
+    assert switch.command("schema")["tables"] == []
+    assert switch.send(1, bytes(14))[0][1][1] == 1

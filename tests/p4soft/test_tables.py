@@ -353,3 +353,23 @@ def test_a_size_may_be_a_constructors_parameter(load) -> None:
         with pytest.raises(CommandFailedError, match=f"is full at {size} entries"):
             switch.command("table_write", updates=inserts)
         switch.command("table_write", updates=inserts[:-1])
+
+
+BOUND = program(
+    "t.apply();",
+    local="""
+    action set(out bit<8> place, in bit<8> more, bit<8> n) { place = more + n; }
+    table t {
+        key = { hdr.data.kind: exact; }
+        actions = { set(hdr.data.a, 2); }
+        const entries = { 1: set(hdr.data.a, 2, 5); 2: set(6); }
+        default_action = set(hdr.data.a, 2, 7);
+    }
+""",
+)
+
+
+def test_arguments_of_the_list_of_actions_may_be_repeated(load) -> None:
+    """P4-16 specification, 14.2.1.3: `default_action = b(z, 8w8)` of `actions = { b(z); }`."""
+    switch = load(BOUND)
+    assert [send(switch, kind) for kind in (1, 2, 3)] == [2 + 5, 2 + 6, 2 + 7]

@@ -19,7 +19,7 @@ from p4soft.check.stateful_unit import (
     StatefulUnit,
 )
 from p4soft.check.symbols import VariableSymbol
-from p4soft.elaborate import ExternInstance
+from p4soft.elaborate import ExternInstance, cell_of_action
 from p4soft.errors import P4Error
 from p4soft.frontend import syntax
 from p4soft.tree import shape, walk
@@ -38,7 +38,7 @@ class Values:
 
     def __init__(self, action: ExternInstance, shared: Shared, *, has_local: bool) -> None:
         method = action.methods[0]
-        cell = types.underlying(action.arguments[0].type.arguments[0])
+        cell = cell_of_action(action)
         is_pair = isinstance(cell, types.Composite)
         scalar = types.underlying(next(iter(cell.fields.values()))) if is_pair else cell
         assert isinstance(scalar, (types.Bit, types.Int)) and method.body is not None

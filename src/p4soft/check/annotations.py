@@ -13,6 +13,7 @@ _NAMED = frozenset(["a table", "a key", "an action", "an instance", "a value set
 # The annotations with an effect, and where they may stand.
 EFFECTS: dict[str, frozenset[str]] = {
     "name": _NAMED | {"a type", "a parser", "a state", "a control", "a variable"},
+    "hidden": frozenset(["a table", "an action", "an instance", "a value set"]),
     "tableonly": frozenset(["an action of a table"]),
     "defaultonly": frozenset(["an action of a table"]),
     "optional": frozenset(["a parameter"]),
@@ -33,15 +34,17 @@ HINTS = frozenset(
     alpm_subtrees_per_partition assert assume atcam_number_partitions atomic brief command_line
     controller_header critical deprecated description disable_atomic_modify disable_optimization
     do_not_use_clot dont_unroll dontmerge dynamic_table_key_masks egress_intrinsic_metadata_opt
-    entries_with_ranges force_immediate gfm_parity_enable header_checksum id
+    entries_with_ranges force_immediate gfm_parity_enable header_checksum id idletime_interval
+    idletime_per_flow_idletime idletime_precision idletime_two_way_notification
     ignore_table_dependency immediate in_hash ixbar_group_num likely lrt_enable lrt_scale
     max_actions max_loop_depth meter_profile min_width noSideEffects noWarn no_field_initialization
     no_gateway_conversion no_versioning nounroll p4runtime_translation pa_allow_pov_on_mocha
     pa_atomic pa_auto_init_metadata pa_byte_pack pa_container_size pa_container_type
     pa_disable_deparse_0_optimization pa_mutually_exclusive pa_no_init pa_no_overlay pa_no_pack
     pa_parser_bandwidth_opt pa_parser_group_monogress pa_prioritize_ara_inits pa_quick_phv_alloc
-    pa_solitary pack payload_checksum phv_limit pkginfo placement_priority pure separate_gateway
-    stage synchronous ternary unlikely unroll use_hash_action user_annotation ways
+    pa_solitary pack payload_checksum phv_limit pkginfo placement_priority pure
+    reduction_or_group separate_gateway stage synchronous ternary unlikely unroll use_hash_action
+    user_annotation ways
     """.split()  # noqa: SIM905  a word list reads better than a hundred lines
 )
 _SITES: dict[type, str] = {

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from p4soft.check import types
 from p4soft.check.conversion import Bindings, convert, infer, settle, substitute
+from p4soft.check.direct_calls import is_block, is_controllable
 from p4soft.check.expressions import ExpressionChecker
 from p4soft.check.symbols import (
     ActionSymbol,
     Callable,
     FunctionSymbol,
+    InstanceSymbol,
     TableSymbol,
     Target,
     VariableSymbol,
     near,
 )
 from p4soft.check.types import BOOL, INTEGER, VOID, Composite, Generic, Stack, Type
-from p4soft.errors import P4Error, Position, unsupported
+from p4soft.errors import P4Error, Position
 from p4soft.frontend import syntax
 
+# A constant whose type argument is left out (`Register<bit<8>, _>`), for instance an index.
+_OF_UNKNOWN_WIDTH = types.Bit(32)
 _HEADER_METHODS = {"isValid": BOOL, "setValid": VOID, "setInvalid": VOID}
 _STACK_METHODS = ("push_front", "pop_front")
 _SIZE_FUNCTIONS = ("sizeInBits", "sizeInBytes")
@@ -112,13 +116,36 @@ class CallChecker(ExpressionChecker):
         type_ = self.resolve(base.syntax)
         if callee.name in _SIZE_METHODS:
             return self._size(call, callee, type_)
-        if callee.name == "apply":
-            raise unsupported(
-                callee.name_position,
-                f"applying the type {type_} directly",
-                "applying a named instance of it",
-            )
+        if callee.name == "apply" and is_block(type_):
+            callee.base = self._instance_of_call(type_, callee.position)
+            return self._method_of_instance(call, callee, callee.base.type)
         raise P4Error(callee.name_position, f"type {type_} has no method '{callee.name}'")
+
+    def _instance_of_call(self, type_: Generic, position: Position) -> syntax.Name:
+        """`Type.apply(...)` is `Type() Type;` and `Type.apply(...)` (P4-16 specification,
+        15.1): each call has an instance of its own, named as the type.
+        """
+        assert self.owner is not None
+        name = type_.name
+        earlier = [
+            local
+            for local in self.owner.locals
+            if isinstance(local, syntax.Instantiation) and local.name == name
+        ]
+        if earlier and is_controllable(type_):
+            raise P4Error(
+                position,
+                f"'{name}' is applied by its type here and at {earlier[0].position}: both are "
+                f"'{name}' to the control plane; declare instances, `{name}() a;`, and apply these",
+            )
+        full, arguments, _ = self.construct(type_, [], position)
+        declared = syntax.NamedType(position, name)
+        instance = syntax.Instantiation(position, name, declared, [], [], None)
+        instance.symbol = InstanceSymbol(name, position, instance, full, arguments)
+        self.owner.locals.append(instance)
+        use = syntax.Name(position, name)
+        use.symbol, use.type = instance.symbol, full
+        return use
 
     def _size(self, call: syntax.Call, callee: syntax.Member, type_: Type) -> Type:
         width = types.width_of(type_)
@@ -277,6 +304,8 @@ class CallChecker(ExpressionChecker):
             if argument is None:
                 continue
             expected = substitute(parameter.type, bindings)
+            if expected == types.ANY != parameter.type and argument.type == INTEGER:
+                expected = _OF_UNKNOWN_WIDTH
             convert(argument, expected, f"the argument for '{parameter.name}' of {what}")
             is_generic = isinstance(parameter.type, types.Variable) or parameter.type == types.ANY
             if is_generic and not isinstance(argument.type, Composite):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable as Function
 
 from p4soft.check import constants, types
+from p4soft.check.constant_parts import constant_field
 from p4soft.check.conversion import cast_constant, check_cast, convert, element_type, same
 from p4soft.check.operators import check_arithmetic, check_shift
 from p4soft.check.symbols import InstanceSymbol, TableSymbol, VariableSymbol, near
@@ -106,6 +107,8 @@ class ExpressionChecker(TypeResolver):
         base = self.check(member.base)
         found = element_type(base, member.name)
         if found is not None:
+            part = constant_field(member)
+            member.value = None if part is None else part.value
             if isinstance(base, types.Stack) and not isinstance(self.owner, syntax.Parser):
                 raise P4Error(
                     member.name_position,

@@ -1,17 +1,20 @@
-"""Intrinsic metadata that this switch neither fills in nor obeys: to name such a field is an error.
+"""Intrinsic metadata that this switch neither fills in nor obeys: to name such a field is an error,
+or, where the ASIC does not obey it either as it is configured at first, a warning.
 
 Copied with the whole of their header or struct, the fields are zero.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from p4soft.check import types
 from p4soft.elaborate import Pipeline
-from p4soft.errors import unsupported
+from p4soft.errors import P4Warning, unsupported
 from p4soft.frontend import syntax
 from p4soft.tree import walk
 
-_TM_HINTS = "deflect_on_drop ingress_cos icos_for_copy_to_cpu packet_color"
+_TM_HINTS = "ingress_cos icos_for_copy_to_cpu"
 _CUT_THROUGH = "disable_ucast_cutthru enable_mcast_cutthru"
 _CONGESTION = "enq_congest_stat deq_congest_stat app_pool_congest_stat"
 # By type: names of fields.
@@ -19,14 +22,23 @@ WITHOUT_EFFECT = {
     "ingress_intrinsic_metadata_t": "packet_version",
     "ingress_intrinsic_metadata_from_parser_t": "global_ver",
     "ingress_intrinsic_metadata_for_tm_t": f"{_TM_HINTS} {_CUT_THROUGH}",
-    "egress_intrinsic_metadata_t": f"{_CONGESTION} egress_cos deflection_flag",
+    "egress_intrinsic_metadata_t": f"{_CONGESTION} egress_cos",
     "egress_intrinsic_metadata_from_parser_t": "global_ver",
     "egress_intrinsic_metadata_for_deparser_t": "coalesce_flush coalesce_length",
     "egress_intrinsic_metadata_for_output_port_t": "capture_tstamp_on_tx update_delay_on_tx",
 }
+# The same, of fields that change nothing until the control plane says what they are for.
+_NO_DEFLECTION = "no packet is deflected"
+UNUSED_AT_FIRST = {
+    "ingress_intrinsic_metadata_for_tm_t": {
+        "packet_color": "no queue drops by colour",
+        "deflect_on_drop": _NO_DEFLECTION,
+    },
+    "egress_intrinsic_metadata_t": {"deflection_flag": _NO_DEFLECTION},
+}
 
 
-def check_members(pipeline: Pipeline) -> None:
+def check_members(pipeline: Pipeline, warn: Callable[[P4Warning], None]) -> None:
     for block in pipeline.all_blocks():
         for node in walk(block.declaration):
             if not isinstance(node, syntax.Member):
@@ -34,6 +46,10 @@ def check_members(pipeline: Pipeline) -> None:
             type_ = node.base.type
             if not isinstance(type_, types.Composite):
                 continue
+            what = UNUSED_AT_FIRST.get(type_.name, {}).get(node.name)
+            if what is not None:
+                message = f"'{node.name}' of {type_} changes nothing here: {what}"
+                warn(P4Warning(node.name_position, message))
             refused = WITHOUT_EFFECT.get(type_.name, "").split()
             if node.name in refused:
                 others = [field for field in type_.fields if field not in refused]

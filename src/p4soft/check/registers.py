@@ -13,7 +13,13 @@ from p4soft.check import types
 from p4soft.check.paths import PathEndedError, Paths
 from p4soft.check.register_actions import fit
 from p4soft.check.stateful_unit import Shared
-from p4soft.elaborate import BlockInstance, ExternInstance, Pipeline, cell_fields
+from p4soft.elaborate import (
+    BlockInstance,
+    ExternInstance,
+    Pipeline,
+    cell_fields,
+    cell_of_action,
+)
 from p4soft.errors import P4Error, Position, unsupported
 from p4soft.frontend import syntax
 from p4soft.tree import walk
@@ -75,9 +81,9 @@ def _check_cell(register: ExternInstance) -> None:
 
 
 def _check_action(action: ExternInstance, shared: Shared) -> None:
-    register: ExternInstance = action.arguments[0]
-    cell, result = register.type.arguments[0], action.type.arguments[-1]
+    cell, result = cell_of_action(action), action.type.arguments[-1]
     kind = action.type.name
+    _check_agreement(action, cell)
     if not action.methods:
         raise P4Error(
             action.position,
@@ -85,8 +91,9 @@ def _check_action(action: ExternInstance, shared: Shared) -> None:
             f"`= {{ void apply(inout {cell} value, out {result} rv) {{ ... }} }}`",
         )
     method = action.methods[0]
-    signature = [(p.symbol.direction, p.symbol.type) for p in method.parameters]
-    if signature not in ([("inout", cell)], [("inout", cell), ("out", result)]):
+    signature = [(p.symbol.direction, types.underlying(p.symbol.type)) for p in method.parameters]
+    out = ("out", types.underlying(result))
+    if signature not in ([("inout", cell)], [("inout", cell), out]):
         raise P4Error(
             method.position,
             f"apply of {kind} '{_name(action)}' has other parameters than "
@@ -95,6 +102,22 @@ def _check_action(action: ExternInstance, shared: Shared) -> None:
     if result != types.VOID and types.width_of(result) is None:
         raise unsupported(action.position, f"a {kind} that returns {result}", "bit<W>")
     fit(action, shared)
+
+
+def _check_agreement(action: ExternInstance, cell: types.Type) -> None:
+    """An action may take cells for numbers with, or without, a sign. (Of other cells of the same
+    width the compiler would take any; what the unit then does is not said.)
+    """
+    register: ExternInstance = action.arguments[0]
+    kept = types.underlying(register.type.arguments[0])
+    numbers = isinstance(cell, (types.Bit, types.Int)) and isinstance(kept, (types.Bit, types.Int))
+    if cell != kept and not (numbers and cell.width == kept.width > 1):  # type: ignore[union-attr]
+        raise P4Error(
+            action.position,
+            f"{action.type.name} '{_name(action)}' is for cells of {cell}, register "
+            f"'{_name(register)}' has cells of {register.type.arguments[0]}; expected the same, "
+            "or numbers of the same width",
+        )
 
 
 # --- Who uses which -------------------------------------------------------------------------------

@@ -6,10 +6,11 @@ from collections.abc import Callable as Function
 
 from p4soft.check import types
 from p4soft.check.calls import CallChecker
+from p4soft.check.constant_parts import leaves
 from p4soft.check.conversion import convert
 from p4soft.check.symbols import ActionSymbol, InstanceSymbol, VariableSymbol
 from p4soft.check.types import BOOL, INTEGER, VOID, Generic, Type
-from p4soft.errors import P4Error, unsupported
+from p4soft.errors import P4Error
 from p4soft.frontend import syntax
 
 _NOT_A_VARIABLE = "expected bit<W>, int<W>, bool, an enum, a header or a struct"
@@ -149,27 +150,16 @@ class StatementChecker(CallChecker):
         type_ = self.resolve(constant.declared)
         self.check(constant.initializer)
         convert(constant.initializer, type_, f"the value of constant '{constant.name}'")
-        if constant.initializer.value is None:
-            if isinstance(constant.initializer, (syntax.ListExpression, syntax.StructExpression)):
-                raise unsupported(
-                    constant.position,
-                    "a constant list or struct",
-                    "constants that are numbers, bool or enum members",
+        for part in leaves(constant.initializer):
+            if part.value is None:
+                raise P4Error(
+                    part.position, f"the value of constant '{constant.name}' is not constant"
                 )
-            raise P4Error(
-                constant.initializer.position,
-                f"the value of constant '{constant.name}' is not constant",
-            )
-        self.scope.declare(
-            VariableSymbol(
-                constant.name,
-                constant.position,
-                type_,
-                "constant",
-                "in",
-                constant.initializer.value,
-            )
-        )
+        value = constant.initializer.value
+        symbol = VariableSymbol(constant.name, constant.position, type_, "constant", "in", value)
+        if value is None:
+            symbol.initializer = constant.initializer
+        self.scope.declare(symbol)
 
     def declare_instance(self, instance: syntax.Instantiation) -> InstanceSymbol:
         type_ = self.resolve(instance.declared)

@@ -29,6 +29,7 @@ class VariableSymbol(Symbol):
     value: Any = None
     default: syntax.Expression | None = None
     optional: bool = False
+    initializer: syntax.Expression | None = None  # of a constant that is a struct, header or tuple
 
     @property
     def writable(self) -> bool:

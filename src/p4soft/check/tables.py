@@ -9,6 +9,7 @@ from p4soft.check.statements import StatementChecker
 from p4soft.check.symbols import ActionSymbol, InstanceSymbol, TableSymbol, VariableSymbol, near
 from p4soft.errors import P4Error, unsupported
 from p4soft.frontend import syntax
+from p4soft.tree import shape
 
 SUPPORTED_KINDS = ("exact", "lpm", "ternary", "range", "selector", "atcam_partition_index")
 MAX_RANGE_WIDTH = 20  # bits, Tofino 1
@@ -131,7 +132,10 @@ class TableChecker(StatementChecker):
         action = self._action(reference)
         data = action.data
         values = self.bind(
-            data, reference.arguments or [], reference.position, f"action '{action.name}'"
+            data,
+            self._without_bound(reference, listed, action),
+            reference.position,
+            f"action '{action.name}'",
         )
         self.check_arguments(data, values, f"action '{action.name}'")
         for parameter, value in zip(data, values, strict=True):
@@ -141,6 +145,28 @@ class TableChecker(StatementChecker):
                 )
         reference.values = [value.value for value in values if value is not None]
         return listed
+
+    def _without_bound(
+        self,
+        reference: syntax.ActionReference,
+        listed: syntax.ActionReference,
+        action: ActionSymbol,
+    ) -> list[syntax.Argument]:
+        """The arguments for data. Those that the list of actions gives, which may be repeated
+        before these, must be the same (P4-16 specification, 14.2.1.3).
+        """
+        given, bound = reference.arguments or [], listed.arguments or []
+        if len(given) <= len(action.data):
+            return given
+        repeated, rest = given[: len(bound)], given[len(bound) :]
+        for again, before in zip(repeated, bound, strict=False):
+            if shape(again) != shape(before):
+                raise P4Error(
+                    again.position,
+                    f"the list of actions gives '{action.name}' another argument here; expected "
+                    "the same, or those for data alone",
+                )
+        return rest
 
     # --- Entries ----------------------------------------------------------------------------------
 

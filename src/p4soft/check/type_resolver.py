@@ -53,7 +53,7 @@ class TypeResolver:
         assert isinstance(written, syntax.DontCareType)
         return types.ANY
 
-    def _base(self, written: syntax.BaseType) -> types.Type:
+    def _base(self, written: syntax.BaseType, lowest_bits: int = 1) -> types.Type:
         simple = {
             "bool": types.BOOL,
             "string": types.STRING,
@@ -66,7 +66,7 @@ class TypeResolver:
         if written.width is None:
             return types.INTEGER if written.keyword == "int" else types.Bit(1)
         width = self.constant_integer(written.width, f"the width of {written.keyword}")
-        lowest = 1 if written.keyword != "varbit" else 0
+        lowest = {"bit": lowest_bits, "int": 1, "varbit": 0}[written.keyword]
         if width < lowest:
             raise P4Error(
                 written.width.position,
@@ -96,12 +96,20 @@ class TypeResolver:
         if not written.arguments:  # to be inferred, or there are none
             return types.Generic(generic.declaration, (types.ANY,) * len(parameters))
         if len(written.arguments) != len(parameters):
+            remedy = "" if parameters else f"; write {written.name} without <...>"
             raise P4Error(
                 written.position,
                 f"'{written.name}' takes {len(parameters)} type arguments, "
-                f"{len(written.arguments)} given",
+                f"{len(written.arguments)} given{remedy}",
             )
-        return types.Generic(generic.declaration, tuple(self.resolve(a) for a in written.arguments))
+        arguments = tuple(self._type_argument(argument) for argument in written.arguments)
+        return types.Generic(generic.declaration, arguments)
+
+    def _type_argument(self, written: syntax.TypeSyntax) -> types.Type:
+        """An array of one cell may have an index of bit<0>."""
+        if isinstance(written, syntax.BaseType):
+            return self._base(written, lowest_bits=0)
+        return self.resolve(written)
 
     def _stack(self, written: syntax.StackType) -> types.Type:
         element = self.resolve(written.element)

@@ -58,6 +58,8 @@ class ExpressionEmitter(OrderedEmitter):
             raise unsupported(
                 name.position, f"'{name.name}' as a value", "variables, parameters and constants"
             )
+        if symbol.initializer is not None:
+            return self.value(symbol.initializer)
         return self.variable(symbol)
 
     def variable(self, symbol: VariableSymbol) -> str:

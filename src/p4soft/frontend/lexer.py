@@ -19,6 +19,7 @@ class Kind(Enum):
     STRING = "string"
     PUNCTUATION = "punctuation"
     OTHER = "character"  # nothing of P4; an error unless the preprocessor skips it
+    BAD_NUMBER = "number"  # the same: digits and letters that are no number
     END = "end of file"
 
 
@@ -54,6 +55,8 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
+_KINDS = {"other": Kind.OTHER, "bad_integer": Kind.BAD_NUMBER}
+
 
 def tokenize(text: str, file: str) -> list[Token]:
     """The tokens of one file, the last of kind END."""
@@ -73,20 +76,7 @@ def tokenize(text: str, file: str) -> list[Token]:
             continue
         if kind == "open_comment":
             raise P4Error(position, "this comment does not end; expected '*/'")
-        if kind == "bad_integer":
-            raise P4Error(
-                position,
-                f"'{lexeme}' is not a number; expected for example 10, 0xFF, 0b01 or 8w255",
-            )
-        tokens.append(
-            Token(
-                Kind(kind if kind != "other" else "character"),
-                lexeme,
-                position,
-                first_on_line,
-                glued,
-            )
-        )
+        tokens.append(Token(_KINDS.get(kind) or Kind(kind), lexeme, position, first_on_line, glued))
         first_on_line, glued = False, True
     tokens.append(Token(Kind.END, "", Position(file, line, len(text) - line_start + 1), True))
     return tokens

@@ -1,17 +1,18 @@
 """The part of the C preprocessor that P4 uses, on tokens: every token keeps its true position.
 
-#include, #define (with and without parameters), #undef, #if/#ifdef/#ifndef/#elif/#else/#endif,
-#error, and `##` in macros. `#x` is refused. A token that comes out of a macro has the position of
-the macro's use.
+#include, #import, #define (with and without parameters), #undef, #if/#ifdef/#ifndef/#elif/#else/
+#endif, #error, #warning, #pragma once, and `##` in macros. `#x` is refused. Other lines that begin
+with # are no part of the program, as for the Tofino compiler, and give a warning. A token that
+comes out of a macro has the position of the macro's use.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from p4soft.errors import P4Error, Position
+from p4soft.errors import P4Error, P4Warning, Position, unsupported
 from p4soft.frontend.conditions import evaluate_condition
 from p4soft.frontend.lexer import Kind, Token, tokenize
 
@@ -21,6 +22,10 @@ _OTHER_ARCHITECTURES = {
     "dpdk/pna.p4", "dpdk/psa.p4", "ebpf_model.p4", "pna.p4", "psa.p4", "t2na.p4", "t3na.p4",
     "ubpf_model.p4", "v1model.p4", "xdp_model.p4",
 }  # fmt: skip
+# Those that may begin with `e` belong to an #if before.
+_CONDITIONALS = frozenset(("if", "ifdef", "ifndef", "elif", "elifdef", "elifndef", "else", "endif"))
+# What the compiler's preprocessor takes and passes over, without a word.
+_SILENT = frozenset(("pragma", "line", "ident"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +67,9 @@ def _paste(left: Token, right: Token, use: Position) -> Token:
     text = left.text + right.text
     try:
         first, *rest = tokenize(text, left.position.file)
-    except P4Error:
+    except P4Error:  # a comment
         rest = []
-    if len(rest) != 1 or rest[0].kind is not Kind.END:
+    if len(rest) != 1 or first.kind is Kind.BAD_NUMBER:
         raise P4Error(use, f"## makes '{text}', which is not one token")
     return replace(first, position=use, glued=left.glued)
 
@@ -72,8 +77,16 @@ def _paste(left: Token, right: Token, use: Position) -> Token:
 class Preprocessor:
     """Reads one program: the top file and everything it includes."""
 
-    def __init__(self, include_directories: Iterable[Path], defines: dict[str, str]) -> None:
+    def __init__(
+        self,
+        include_directories: Iterable[Path],
+        defines: dict[str, str],
+        warn: Callable[[P4Warning], None] | None = None,
+    ) -> None:
         self._directories = list(include_directories)
+        self._warn = warn or (lambda _: None)
+        self._read: set[Path] = set()
+        self._once: set[Path] = set()  # those of `_read` with #pragma once
         self._macros: dict[str, Macro] = {}
         self._output: list[Token] = []
         for name, value in defines.items():
@@ -83,10 +96,17 @@ class Preprocessor:
     def read(self, path: Path) -> list[Token]:
         """The program's tokens, the last of kind END."""
         end = self._file(path, depth=0)
+        for token in self._output:
+            if token.kind is Kind.BAD_NUMBER:
+                raise P4Error(
+                    token.position,
+                    f"{token} is not a number; expected for example 10, 0xFF, 0b01 or 8w255",
+                )
         return [*self._output, end]
 
     def _file(self, path: Path, depth: int) -> Token:
         tokens = tokenize(_text(path), str(path))
+        self._read.add(path.resolve())
         conditionals: list[_Conditional] = []
         index = 0
         while tokens[index].kind is not Kind.END:
@@ -111,24 +131,32 @@ class Preprocessor:
         if len(line) == 1:
             return
         name, rest = line[1], line[2:]
-        if name.text in ("if", "ifdef", "ifndef", "elif", "else", "endif"):
+        if name.text in _CONDITIONALS:
             self._conditional(name, rest, conditionals)
         elif not all(c.active for c in conditionals):
             return
-        elif name.text == "include":
+        elif name.text in ("include", "import"):
             self._include(name, rest, path, depth)
         elif name.text == "define":
             self._define(name, rest)
         elif name.text == "undef":
             self._macros.pop(self._macro_name(name, rest), None)
         elif name.text == "error":
-            raise P4Error(name.position, "#error " + " ".join(t.text for t in rest))
-        else:
-            raise P4Error(
-                name.position,
-                f"#{name.text} is not supported; supported: include, define, undef, if, ifdef, "
-                "ifndef, elif, "
-                "else, endif, error",
+            raise P4Error(name.position, "#error " + _words(rest))
+        elif name.text == "include_next":
+            raise unsupported(
+                name.position, "#include_next", "#include of a path that is the file's"
+            )
+        elif name.text == "warning":
+            self._warn(P4Warning(name.position, "#warning " + _words(rest)))
+        elif name.text == "pragma" and [token.text for token in rest] == ["once"]:
+            self._once.add(path.resolve())
+        elif name.kind is Kind.IDENTIFIER and name.text not in _SILENT:
+            self._warn(
+                P4Warning(
+                    name.position,
+                    f"#{name.text} is no directive of the preprocessor; this line is left out",
+                )
             )
 
     def _conditional(self, name: Token, rest: list[Token], stack: list[_Conditional]) -> None:
@@ -152,8 +180,9 @@ class Preprocessor:
             top.taken = top.taken or top.active
 
     def _condition(self, name: Token, rest: list[Token]) -> bool:
-        if name.text in ("ifdef", "ifndef"):
-            return (self._macro_name(name, rest) in self._macros) == (name.text == "ifdef")
+        if name.text.endswith("def"):
+            is_defined = self._macro_name(name, rest) in self._macros
+            return is_defined != name.text.endswith("ndef")
         tokens: list[Token] = []
         index = 0
         while index < len(rest):
@@ -178,6 +207,8 @@ class Preprocessor:
             raise P4Error(
                 name.position, f"#include is nested deeper than {MAX_INCLUDE_DEPTH} files"
             )
+        if rest and rest[0].kind is Kind.IDENTIFIER:
+            rest = self._expand_all(rest, frozenset())
         if rest and rest[0].kind is Kind.STRING:
             wanted, places = rest[0].text[1:-1], [path.parent, *self._directories]
         elif len(rest) >= 3 and rest[0].text == "<" and rest[-1].text == ">":
@@ -185,8 +216,11 @@ class Preprocessor:
         else:
             raise P4Error(name.position, 'expected #include "file" or #include <file>')
         for place in places:
-            if (place / wanted).is_file():
-                self._file(place / wanted, depth + 1)
+            found = place / wanted
+            if found.is_file():
+                once = self._read if name.text == "import" else self._once
+                if found.resolve() not in once:
+                    self._file(found, depth + 1)
                 return
         searched = ", ".join(str(place) for place in places)
         remedy = "add its directory with -I"
@@ -295,6 +329,11 @@ class Preprocessor:
             else:
                 values[-1].append(tokens[index])
         return ([] if values == [[]] else values), index + 1
+
+
+def _words(tokens: list[Token]) -> str:
+    """As they were written, but for white space."""
+    return "".join(t.text if t.glued else f" {t.text}" for t in tokens).lstrip()
 
 
 def _text(path: Path) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from p4soft.errors import P4Error, Position, unsupported
+from p4soft.errors import P4Error, P4Warning, Position, unsupported
 from p4soft.frontend import syntax
 from p4soft.frontend.lexer import Token
 from p4soft.frontend.preprocessor import Preprocessor
@@ -320,7 +320,13 @@ def parse_tokens(tokens: list[Token]) -> syntax.Program:
 
 
 def parse(
-    path: Path, include_directories: Iterable[Path], defines: dict[str, str]
+    path: Path,
+    include_directories: Iterable[Path],
+    defines: dict[str, str],
+    warn: Callable[[P4Warning], None] | None = None,
 ) -> syntax.Program:
-    """The syntax tree of a program. Raises P4Error, or OSError if the file cannot be read."""
-    return parse_tokens(Preprocessor(include_directories, defines).read(path))
+    """The syntax tree of a program; warnings only if there is a function for them.
+
+    Raises P4Error, or OSError if the file cannot be read.
+    """
+    return parse_tokens(Preprocessor(include_directories, defines, warn).read(path))

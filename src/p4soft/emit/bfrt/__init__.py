@@ -34,7 +34,7 @@ def schema(pipelines: list[Pipeline]) -> Document:
         document["id"] = _FIRST_TABLE_ID + number
     ids = {document["name"]: document["id"] for document in tables}
     for document in tables:
-        document["depends_on"] = [ids[name] for name in document["depends_on"]]
+        document["depends_on"] = [ids[name] for name in document["depends_on"] if name in ids]
     digests = [(pipeline.name, each) for pipeline in pipelines for each in pipeline.digests()]
     filters = [_learn_filter(pipe, number, each) for number, (pipe, each) in enumerate(digests)]
     return {"schema_version": "1.0.0", "tables": tables, "learn_filters": filters}
@@ -43,11 +43,11 @@ def schema(pipelines: list[Pipeline]) -> Document:
 def _tables(pipeline: Pipeline) -> list[Document]:
     """Without ids; those they depend on by their names."""
     pipe = pipeline.name
-    tables = [table(pipe, instance) for instance in pipeline.tables()]
-    tables += [value_set(pipe, instance) for instance in pipeline.value_sets()]
+    tables = [table(pipe, instance) for instance in pipeline.known_tables()]
+    tables += [value_set(pipe, instance) for instance in pipeline.known_value_sets()]
     if pipeline.port_metadata is not None:
         tables.append(port_metadata(pipe, pipeline.port_metadata))
-    for extern in pipeline.externs():
+    for extern in pipeline.known_externs():
         if extern.type.name in _OF_ACTIONS:
             tables += _OF_ACTIONS[extern.type.name](pipeline, extern)
         elif extern.type.name in _OF_CELLS:

@@ -80,7 +80,9 @@ def top_block(emission: Emission, instance: ExternInstance) -> str:
 
 
 def require_attached(instance: ExternInstance, table_property: str) -> None:
-    """A direct extern belongs to one table."""
+    """A direct extern that is used belongs to one table. (One that is not is no part of the
+    program.)
+    """
     if instance.table is None:
         name = instance.path.rpartition(".")[2]
         raise P4Error(

@@ -38,10 +38,8 @@ class Counter(Extern):
 
 
 class DirectCounter(Extern):
-    def declare(self, emission: Emission, instance: ExternInstance) -> None:
-        require_attached(instance, "counters")
-
     def call(self, emitter: BlockEmitter, call: syntax.Call, target: Target, instance: Any) -> str:
+        require_attached(instance, "counters")
         emitter.require_direct(instance, call.position)
         entry = f"frame_.{instance.table.identifier}_entry_"
         emitter.lines.add(f"{entry}.count({counted_bytes(instance)});")

@@ -48,10 +48,10 @@ class DirectFilter(Extern):
 
     def declare(self, emission: Emission, instance: ExternInstance) -> None:
         _check_type(instance)
-        require_attached(instance, "filters")
         _declare_random(emission, instance)
 
     def call(self, emitter: BlockEmitter, call: syntax.Call, target: Target, instance: Any) -> str:
+        require_attached(instance, "filters")
         emitter.require_direct(instance, call.position)
         table = instance.table
         cell = "WredCell" if is_wred(instance) else "LpfCell"

@@ -34,10 +34,8 @@ class Meter(Extern):
 
 
 class DirectMeter(Extern):
-    def declare(self, emission: Emission, instance: ExternInstance) -> None:
-        require_attached(instance, "meters")
-
     def call(self, emitter: BlockEmitter, call: syntax.Call, target: Target, instance: Any) -> str:
+        require_attached(instance, "meters")
         emitter.require_direct(instance, call.position)
         table = instance.table
         texts = emitter.arguments(call, target)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from p4soft.check import types
 from p4soft.check.constants import raw_bits
 from p4soft.check.symbols import Target
-from p4soft.elaborate import ExternInstance, cell_fields
+from p4soft.elaborate import ExternInstance, cell_fields, cell_of_action
 from p4soft.emit.cpp_types import cpp_constant, cpp_type, is_scalar, to_raw
 from p4soft.emit.externs.base import Extern, control_name
 from p4soft.emit.naming import identifier
@@ -82,8 +82,11 @@ class RegisterAction(Extern):
         signature = f"{cpp_type(result)} execute_{instance.identifier}({frame}std::uint64_t index_)"
         with emitter.lines.braces(signature):
             cells = _cells(emitter, register)
-            cell = f"{cpp_type(register.type.arguments[0])}& {identifier(value.name)}"
-            emitter.lines.add(f"[[maybe_unused]] {cell} = {cells}.at(index_);")
+            cell = cpp_type(cell_of_action(instance))
+            at = f"{cells}.at(index_)"
+            if cell != cpp_type(register.type.arguments[0]):  # C++ allows it for the other sign
+                at = f"reinterpret_cast<{cell}&>({at})"
+            emitter.lines.add(f"[[maybe_unused]] {cell}& {identifier(value.name)} = {at};")
             if emitter.result:
                 emitter.lines.add(f"{cpp_type(result)} {emitter.result}{{}};")
             access = _access(emitter.emission, register, cells, "index_", instance.path)

@@ -79,18 +79,18 @@ class _Document:
         # An action is one, however many tables have it.
         self._actions = {
             action_name(table, reference.symbol): reference.symbol
-            for table in pipeline.tables()
+            for table in pipeline.known_tables()
             for reference in table.declaration.actions
         }
-        for table in pipeline.tables():
+        for table in pipeline.known_tables():
             self._names.add(self._table_symbol(table), table.declaration.annotations)
         for name, action in self._actions.items():
             self._names.add(Symbol(Prefix.ACTION, name), action.declaration.annotations)
-        for value_set in pipeline.value_sets():
+        for value_set in pipeline.known_value_sets():
             self._names.add(
                 self._value_set_symbol(value_set), value_set.symbol.declaration.annotations
             )
-        for instance in pipeline.externs():
+        for instance in pipeline.known_externs():
             if instance.type.name in _EXTERNS:
                 self._names.add(self._extern_symbol(instance), instance.annotations)
         for header in headers:
@@ -100,7 +100,7 @@ class _Document:
     def message(self) -> Message:
         described: dict[str, Field] = {
             "pkg_info": {"arch": "tna"},
-            "tables": [self._table(table) for table in self._pipeline.tables()],
+            "tables": [self._table(table) for table in self._pipeline.known_tables()],
             "actions": [self._action(*action) for action in self._actions.items()],
             "action_profiles": [self._profile(p) for p in self._of("ActionProfile")],
             "counters": [
@@ -118,7 +118,7 @@ class _Document:
                 {**self._meter(meter), **self._attached(meter)} for meter in self._of("DirectMeter")
             ],
             "controller_packet_metadata": [self._controller_header(h) for h in self._headers],
-            "value_sets": [self._value_set(v) for v in self._pipeline.value_sets()],
+            "value_sets": [self._value_set(v) for v in self._pipeline.known_value_sets()],
             "registers": [
                 {**self._typed(register), "size": register.arguments[0]}
                 for register in self._of("Register")
@@ -128,7 +128,7 @@ class _Document:
         return {**described, "type_info": self._types.type_info()}
 
     def _of(self, kind: str) -> Iterable[ExternInstance]:
-        return (extern for extern in self._pipeline.externs() if extern.type.name == kind)
+        return (extern for extern in self._pipeline.known_externs() if extern.type.name == kind)
 
     # --- Names ------------------------------------------------------------------------------------
 
@@ -189,7 +189,7 @@ class _Document:
             "implementation_id": self._id_of(table.profile),
             "direct_resource_ids": [
                 self._names.ids[self._extern_symbol(extern)]
-                for extern in self._pipeline.externs()
+                for extern in self._pipeline.known_externs()
                 if extern.table is table and extern.type.name in _EXTERNS
             ],
             "size": size_of(table),
@@ -237,14 +237,16 @@ class _Document:
     # --- Externs ----------------------------------------------------------------------------------
 
     def _id_of(self, instance: ExternInstance | None) -> int | None:
-        return None if instance is None else self._names.ids[self._extern_symbol(instance)]
+        """None: there is none, or none that is known."""
+        return None if instance is None else self._names.ids.get(self._extern_symbol(instance))
 
     def _extern(self, instance: ExternInstance) -> Message:
         symbol = self._extern_symbol(instance)
         return {"preamble": self._preamble(symbol, instance.path, instance.annotations)}
 
     def _profile(self, profile: ExternInstance) -> Message:
-        users = self._pipeline.users_of(profile)
+        known = self._pipeline.known_tables()
+        users = [table for table in known if table.profile is profile]
         selectors = [s for s in self._of("ActionSelector") if s.arguments[0] is profile]
         return {
             **self._extern(profile),
@@ -262,7 +264,7 @@ class _Document:
         return {**self._extern(meter), "spec": {"unit": Name(meter_unit(meter))}}
 
     def _attached(self, instance: ExternInstance) -> Message:
-        assert instance.table is not None, "a direct extern of no table is refused before"
+        assert instance.table is not None, "no known direct extern is without a table"
         return {"direct_table_id": self._names.ids[self._table_symbol(instance.table)]}
 
     def _typed(self, instance: ExternInstance) -> Message:
