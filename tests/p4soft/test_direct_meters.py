@@ -348,7 +348,11 @@ def test_the_schema_is_the_compilers(start: Any, text: str, first_id: int, unit:
 ACTION = "action color() { hdr.data.a = meter.execute(); }"
 WRONG = {
     "no table": (
-        program(local="DirectMeter(MeterType_t.BYTES) /*^*/meter;"),
+        program(
+            "t.apply();",
+            local=f"DirectMeter(MeterType_t.BYTES) /*^*/meter; {ACTION} "
+            "table t { key = { hdr.data.kind: exact; } actions = { color; } }",
+        ),
         "'meter' is attached to no table; write `meters = meter;` in one",
     ),
     "two tables": (

@@ -374,3 +374,12 @@ control Choose(in headers_t hdr, out PortId_t port) {
     switch = load(source)
     assert [port for port, _ in switch.send(5, bytes([1]) + bytes(13))] == [9]
     assert switch.send(5, bytes(14)) == []
+
+
+def test_direct_externs_that_nothing_uses_are_left_out(load) -> None:
+    unused = """
+    DirectCounter<bit<64>>(CounterType_t.PACKETS) counter;
+    DirectMeter(MeterType_t.BYTES) meter;
+    DirectLpf<bit<16>>() filter;
+"""
+    assert load(program(local=unused)).command("schema")["tables"] == []

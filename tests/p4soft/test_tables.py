@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from p4_programs import PREAMBLE, program
 from packet.targets import CommandFailedError
+from refusals import check_refused
 
 LOCAL = """
     action set(bit<8> v) {{ hdr.data.a = v; }}
@@ -338,11 +340,13 @@ control Sized(inout headers_t hdr)(bit<32> entries) {
 """,
     local="Sized(1) one; Sized(2) two;",
 )
+COMPUTED = SIZES.replace("size = entries;", "size = 3 * entries - entries / 2 - 1;")
 
 
-def test_a_size_may_be_a_constructors_parameter(load) -> None:
-    switch = load(SIZES)
-    for name, size in (("one", 1), ("two", 2)):
+@pytest.mark.parametrize(("text", "sizes"), [(SIZES, (1, 2)), (COMPUTED, (2, 4))])
+def test_a_size_may_be_a_constructors_parameter(load, text: str, sizes: tuple[int, int]) -> None:
+    switch = load(text)
+    for name, size in zip(("one", "two"), sizes, strict=True):
         table = f"Ingress.{name}.sized"
         assert switch.command("table_info", table=table)["size"] == size
         inserts = [
@@ -353,3 +357,29 @@ def test_a_size_may_be_a_constructors_parameter(load) -> None:
         with pytest.raises(CommandFailedError, match=f"is full at {size} entries"):
             switch.command("table_write", updates=inserts)
         switch.command("table_write", updates=inserts[:-1])
+
+
+REPEATED = program(
+    "t.apply();",
+    top="action add(inout bit<8> to, bit<8> more) { to = to + more; }\n",
+    local="""
+    table t {
+        key = { hdr.data.kind: exact; }
+        actions = { add(hdr.data.a); }
+        const default_action = add(hdr.data.a, 3);
+        const entries = { 1: add(hdr.data.a, 5); 2: add(7); }
+    }
+""",
+)
+
+
+def test_arguments_of_the_list_of_actions_may_be_repeated(load) -> None:
+    """P4-16, section 14.2.1.3: of a default action they have to be."""
+    switch = load(REPEATED)
+    frames = [switch.send(1, bytes([kind, 10]) + bytes(12)) for kind in (0, 1, 2)]
+    assert [frame[1] for [(_, frame)] in frames] == [13, 15, 17]
+
+
+def test_repeated_arguments_are_the_same(tmp_path: Path) -> None:
+    text = REPEATED.replace("= add(hdr.data.a, 3)", "= /*^*/add(hdr.data.kind, 3)")
+    check_refused(text, "'add' has other arguments here than among the actions", tmp_path)

@@ -9,6 +9,21 @@ from p4soft.errors import unsupported
 from p4soft.frontend import syntax
 from p4soft.tree import walk
 
+_SITES: dict[type, str] = {
+    syntax.Table: "a table",
+    syntax.TableKey: "a key",
+    syntax.Action: "an action",
+    syntax.ActionReference: "an action of a table",
+    syntax.Parameter: "a parameter",
+    syntax.Function: "a function",
+    syntax.Composite: "a type",
+    syntax.Field: "a field",
+    syntax.Parser: "a parser",
+    syntax.ParserState: "a state",
+    syntax.Control: "a control",
+    syntax.Variable: "a variable",
+    syntax.ValueSet: "a value set",
+}
 _NAMED = frozenset(["a table", "a key", "an action", "an instance", "a value set"])
 # The annotations with an effect, and where they may stand.
 EFFECTS: dict[str, frozenset[str]] = {
@@ -24,6 +39,7 @@ EFFECTS: dict[str, frozenset[str]] = {
     "flexible": frozenset(["a type", "a field"]),
     "packed": frozenset(["a field"]),
     "padding": frozenset(["a field"]),
+    "pa_alias": frozenset(_SITES.values()),  # it names what it is about
 }
 # Hints of placement, timing or documentation, promises to the compiler, and wishes that hold
 # anyway: a program means the same with and without them.
@@ -41,24 +57,9 @@ HINTS = frozenset(
     pa_disable_deparse_0_optimization pa_mutually_exclusive pa_no_init pa_no_overlay pa_no_pack
     pa_parser_bandwidth_opt pa_parser_group_monogress pa_prioritize_ara_inits pa_quick_phv_alloc
     pa_solitary pack payload_checksum phv_limit pkginfo placement_priority pure separate_gateway
-    stage synchronous ternary unlikely unroll use_hash_action user_annotation ways
+    reduction_or_group stage synchronous ternary unlikely unroll use_hash_action user_annotation ways
     """.split()  # noqa: SIM905  a word list reads better than a hundred lines
 )
-_SITES: dict[type, str] = {
-    syntax.Table: "a table",
-    syntax.TableKey: "a key",
-    syntax.Action: "an action",
-    syntax.ActionReference: "an action of a table",
-    syntax.Parameter: "a parameter",
-    syntax.Function: "a function",
-    syntax.Composite: "a type",
-    syntax.Field: "a field",
-    syntax.Parser: "a parser",
-    syntax.ParserState: "a state",
-    syntax.Control: "a control",
-    syntax.Variable: "a variable",
-    syntax.ValueSet: "a value set",
-}
 
 
 def check_annotations(program: syntax.Program) -> None:

@@ -11,15 +11,14 @@ from p4soft.errors import unsupported
 from p4soft.frontend import syntax
 from p4soft.tree import walk
 
-_TM_HINTS = "deflect_on_drop ingress_cos icos_for_copy_to_cpu packet_color"
 _CUT_THROUGH = "disable_ucast_cutthru enable_mcast_cutthru"
 _CONGESTION = "enq_congest_stat deq_congest_stat app_pool_congest_stat"
 # By type: names of fields.
 WITHOUT_EFFECT = {
     "ingress_intrinsic_metadata_t": "packet_version",
     "ingress_intrinsic_metadata_from_parser_t": "global_ver",
-    "ingress_intrinsic_metadata_for_tm_t": f"{_TM_HINTS} {_CUT_THROUGH}",
-    "egress_intrinsic_metadata_t": f"{_CONGESTION} egress_cos deflection_flag",
+    "ingress_intrinsic_metadata_for_tm_t": f"icos_for_copy_to_cpu {_CUT_THROUGH}",
+    "egress_intrinsic_metadata_t": f"{_CONGESTION} egress_cos",
     "egress_intrinsic_metadata_from_parser_t": "global_ver",
     "egress_intrinsic_metadata_for_deparser_t": "coalesce_flush coalesce_length",
     "egress_intrinsic_metadata_for_output_port_t": "capture_tstamp_on_tx update_delay_on_tx",

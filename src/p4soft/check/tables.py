@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from p4soft.check import types
 from p4soft.check.conversion import convert
+from p4soft.check.operators import is_known
 from p4soft.check.sizes import check_size_type
 from p4soft.check.statements import StatementChecker
-from p4soft.check.symbols import ActionSymbol, InstanceSymbol, TableSymbol, VariableSymbol, near
+from p4soft.check.symbols import ActionSymbol, InstanceSymbol, TableSymbol, near
 from p4soft.errors import P4Error, unsupported
 from p4soft.frontend import syntax
+from p4soft.tree import shape
 
 SUPPORTED_KINDS = ("exact", "lpm", "ternary", "range", "selector", "atcam_partition_index")
 MAX_RANGE_WIDTH = 20  # bits, Tofino 1
@@ -130,9 +132,8 @@ class TableChecker(StatementChecker):
             )
         action = self._action(reference)
         data = action.data
-        values = self.bind(
-            data, reference.arguments or [], reference.position, f"action '{action.name}'"
-        )
+        arguments = self._of_data(reference, listed, action)
+        values = self.bind(data, arguments, reference.position, f"action '{action.name}'")
         self.check_arguments(data, values, f"action '{action.name}'")
         for parameter, value in zip(data, values, strict=True):
             if value is None or value.value is None:
@@ -141,6 +142,20 @@ class TableChecker(StatementChecker):
                 )
         reference.values = [value.value for value in values if value is not None]
         return listed
+
+    def _of_data(
+        self, reference: syntax.ActionReference, listed: syntax.ActionReference, action: ActionSymbol
+    ) -> list[syntax.Argument]:
+        """The arguments behind those that the list of actions has given, which may be repeated."""
+        given, known = reference.arguments or [], listed.arguments or []
+        if len(given) != len(action.parameters) or not known:
+            return given
+        if shape(given[: len(known)]) != shape(known):
+            raise P4Error(
+                reference.position,
+                f"'{reference.name}' has other arguments here than among the actions",
+            )
+        return given[len(known) :]
 
     # --- Entries ----------------------------------------------------------------------------------
 
@@ -252,12 +267,11 @@ class TableChecker(StatementChecker):
                 )
 
     def _table_size(self, value: syntax.Expression) -> None:
-        """A constant, or a parameter of the control's constructor: then instances know it."""
+        """A number of constants and of parameters of the control's constructor."""
         self.check(value)
         check_size_type(value, "a table")
-        symbol = value.symbol if isinstance(value, syntax.Name) else None
-        if not isinstance(symbol, VariableSymbol) or symbol.role != "constructor":
-            self.constant_integer(value, "size")
+        if not is_known(value):
+            raise P4Error(value.position, "size must be a constant number")
 
     def _idle_timeout(self, table: syntax.Table, value: syntax.Expression) -> None:
         if self.check(value) != types.BOOL or value.value is None:

@@ -279,7 +279,7 @@ extern MathUnit<T> {
 }
 
 extern RegisterAction<T, I, U> {
-    RegisterAction(Register<T, I> reg);
+    RegisterAction(Register<T, _> reg);
     abstract void apply(inout T value, @optional out U rv);
     U execute(in I index);
     U execute_log();

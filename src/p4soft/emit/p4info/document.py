@@ -110,12 +110,15 @@ class _Document:
             "direct_counters": [
                 {**self._counter(counter), **self._attached(counter)}
                 for counter in self._of("DirectCounter")
+                if counter.table is not None
             ],
             "meters": [
                 {**self._meter(meter), "size": meter.arguments[0]} for meter in self._of("Meter")
             ],
             "direct_meters": [
-                {**self._meter(meter), **self._attached(meter)} for meter in self._of("DirectMeter")
+                {**self._meter(meter), **self._attached(meter)}
+                for meter in self._of("DirectMeter")
+                if meter.table is not None
             ],
             "controller_packet_metadata": [self._controller_header(h) for h in self._headers],
             "value_sets": [self._value_set(v) for v in self._pipeline.value_sets()],
@@ -262,7 +265,7 @@ class _Document:
         return {**self._extern(meter), "spec": {"unit": Name(meter_unit(meter))}}
 
     def _attached(self, instance: ExternInstance) -> Message:
-        assert instance.table is not None, "a direct extern of no table is refused before"
+        assert instance.table is not None
         return {"direct_table_id": self._names.ids[self._table_symbol(instance.table)]}
 
     def _typed(self, instance: ExternInstance) -> Message:
