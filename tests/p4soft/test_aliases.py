@@ -99,7 +99,9 @@ def test_the_other_half_has_two_fields(load) -> None:
         .replace("struct metadata_t {\n}\n", "")
         .replace("pkt.extract(eg_intr_md);", "pkt.extract(eg_intr_md); pkt.extract(hdr.data);")
         .replace("    apply {\n", "    apply { md.m16 = 8; hdr.data.c = (bit<32>) md.other;\n", 1)
-        .replace("in metadata_t md) {\n    apply {", "in metadata_t md) {\n    apply { pkt.emit(hdr);"),
+        .replace(
+            "in metadata_t md) {\n    apply {", "in metadata_t md) {\n    apply { pkt.emit(hdr);"
+        ),
     )
     ((_, out),) = load(text).send(1, bytes(14))
     assert out[B] == b"\0\0"

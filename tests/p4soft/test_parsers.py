@@ -472,9 +472,7 @@ def test_wide_fields_are_taken_copied_compared_and_sent(load) -> None:
         ("hdr.data.kind = (bit<8>) (hdr.first.rest ^ hdr.second.rest);", "of bit<296>"),
     ],
 )
-def test_nothing_is_computed_with_wide_fields(
-    statement: str, message: str, tmp_path: Path
-) -> None:
+def test_nothing_is_computed_with_wide_fields(statement: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "wide.p4"
     path.write_text(WIDE.replace("if (hdr.first == ", f"{statement} if (hdr.first == "))
     with pytest.raises(P4Error, match=re.escape(message)):

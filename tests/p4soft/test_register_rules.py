@@ -160,7 +160,7 @@ NO_ROOM = {
         "a second value in the same case",
     ),
     "a number and a field as results that may meet": (
-        f"if (value.x > 0) {{ rv = value.y; }} if (value.y > 0) {{ /*^*/rv = 1; }}",
+        "if (value.x > 0) { rv = value.y; } if (value.y > 0) { /*^*/rv = 1; }",
         "a second value in the same case",
     ),
     "four operations and a shift": (

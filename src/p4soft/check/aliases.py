@@ -1,4 +1,4 @@
-"""@pa_alias("ingress", "local_md.egress_port", "ig_intr_md_for_tm.ucast_egress_port"): two fields of
+"""@pa_alias("ingress", "local_md.port", "ig_intr_md_for_tm.ucast_egress_port"): two fields of
 metadata are one.
 
 The Tofino compiler puts both into the same bits of the same container and checks nothing: what is

@@ -57,7 +57,8 @@ HINTS = frozenset(
     pa_disable_deparse_0_optimization pa_mutually_exclusive pa_no_init pa_no_overlay pa_no_pack
     pa_parser_bandwidth_opt pa_parser_group_monogress pa_prioritize_ara_inits pa_quick_phv_alloc
     pa_solitary pack payload_checksum phv_limit pkginfo placement_priority pure separate_gateway
-    reduction_or_group stage synchronous ternary unlikely unroll use_hash_action user_annotation ways
+    reduction_or_group stage synchronous ternary unlikely unroll use_hash_action user_annotation
+    ways
     """.split()  # noqa: SIM905  a word list reads better than a hundred lines
 )
 

@@ -144,7 +144,10 @@ class TableChecker(StatementChecker):
         return listed
 
     def _of_data(
-        self, reference: syntax.ActionReference, listed: syntax.ActionReference, action: ActionSymbol
+        self,
+        reference: syntax.ActionReference,
+        listed: syntax.ActionReference,
+        action: ActionSymbol,
     ) -> list[syntax.Argument]:
         """The arguments behind those that the list of actions has given, which may be repeated."""
         given, known = reference.arguments or [], listed.arguments or []
