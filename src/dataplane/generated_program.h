@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "dataplane/action_selector.h"
+#include "dataplane/alias.h"
 #include "dataplane/bits.h"
 #include "dataplane/checksum.h"
 #include "dataplane/counter.h"

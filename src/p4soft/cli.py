@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from p4soft.check.action_profiles import align_actions
+from p4soft.check.aliases import find_aliases
 from p4soft.check.annotations import check_annotations
 from p4soft.check.byte_counts import adjust_byte_counts
 from p4soft.check.layouts import check_flexible_headers
@@ -47,6 +48,7 @@ def translate(
     pipes = elaborate(program, scope)
     for pipeline in pipes.pipelines:
         find_port_metadata(program, pipeline)
+        find_aliases(program, pipeline)
         align_actions(pipeline)
         check_lookups(pipeline)
         check_registers(pipeline)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from p4soft.check import types
+from p4soft.check.constants import fold_binary
 from p4soft.check.sizes import check_size
 from p4soft.check.symbols import InstanceSymbol, Scope, Symbol, ValueSetSymbol
 from p4soft.check.tables import implementation_of
@@ -161,6 +162,28 @@ class BlockInstance:
         return next((e[symbol] for e in self.environments() if symbol in e), None)
 
 
+@dataclass(frozen=True)
+class AliasedField:
+    """A field of a top control's metadata: the parameter, and the way through its structs."""
+
+    parameter: str
+    steps: tuple[tuple[types.Composite, str], ...]
+    width: int
+
+    @property
+    def name(self) -> str:
+        return ".".join([self.parameter, *(step for _, step in self.steps)])
+
+
+@dataclass(frozen=True)
+class Alias:
+    """Two fields that are one: `part` is the low bits of `whole`."""
+
+    gress: str
+    part: AliasedField
+    whole: AliasedField
+
+
 @dataclass(eq=False)
 class Pipeline:
     name: str  # of its instance, the prefix of all control-plane names
@@ -168,6 +191,7 @@ class Pipeline:
     globals: list[ExternInstance]
     global_environment: dict[Symbol, Any]  # the same, by what names them
     port_metadata: PortMetadata | None = None  # set by check.port_metadata
+    aliases: list[Alias] = field(default_factory=list)  # set by check.aliases
 
     def all_blocks(self) -> list[BlockInstance]:
         return [b for name in BLOCKS for b in self.blocks[name].with_descendants()]
@@ -407,6 +431,10 @@ class Elaborator:
             return [self._evaluate(item, block) for item in argument.items]
         if isinstance(argument, syntax.Name) and argument.symbol is not None:
             return self.resolve(argument.symbol, block, argument.position)
+        if isinstance(argument, syntax.Binary) and argument.type is not None:
+            left, right = (self._evaluate(a, block) for a in (argument.left, argument.right))
+            type_ = types.underlying(argument.type)
+            return fold_binary(argument.operator, left, right, type_, argument.position)
         if isinstance(argument, syntax.Call) and argument.target.kind == "constructor":
             assert isinstance(argument.type, types.Generic)
             values = [

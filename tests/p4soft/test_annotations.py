@@ -204,11 +204,17 @@ REFUSED: dict[str, tuple[str, str]] = {
         program(local=f"/*^*/@fancy(1) {INSTANCE}"),
         "annotation @fancy is not supported by p4soft; supported: @abstract,",
     ),
-    "aliased fields": (
+    "aliased header": (
         program().replace(
-            "control Ingress(", '/*^*/@pa_alias("ingress", "a", "b") control Ingress('
+            "control Ingress(", '/*^*/@pa_alias("ingress", "hdr.data.a", "md.m8") control Ingress('
         ),
-        "annotation @pa_alias is not supported",
+        "@pa_alias of 'hdr.data.a' is not supported by p4soft; supported: fields of bit<W> in",
+    ),
+    "alias of three": (
+        program().replace(
+            "control Ingress(", '/*^*/@pa_alias("ingress", "md.a", "md.b", "md.c") control Ingress('
+        ),
+        'this @pa_alias is not supported by p4soft; supported: @pa_alias("ingress" or "egress", ',
     ),
     "annotation without its place": (
         program(local='/*^*/@symmetric("a", "b") ' + INSTANCE),
@@ -263,6 +269,27 @@ def test_members_without_effect_are_refused(type_: str, member: str, tmp_path: P
     check_refused(text, f"'{member}' of {type_} is not supported by p4soft", tmp_path)
 
 
+WISHES = program(
+    """
+        ig_tm_md.packet_color = 3;
+        ig_tm_md.ingress_cos = 5;
+        ig_tm_md.deflect_on_drop = 1;
+        hdr.data.a = (bit<8>) (ig_tm_md.packet_color ++ ig_tm_md.ingress_cos);
+        ig_tm_md.bypass_egress = 0;
+    """,
+    egress=EGRESS.replace("struct no_headers_t {", "struct no_headers_t { data_h data;")
+    .replace("pkt.extract(eg_intr_md);", "pkt.extract(eg_intr_md); pkt.extract(hdr.data);")
+    .replace("    apply {\n", "    apply { hdr.data.b = (bit<16>) eg_intr_md.deflection_flag;\n", 1)
+    .replace("no_metadata_t md) {\n    apply {", "no_metadata_t md) {\n    apply { pkt.emit(hdr);"),
+)
+
+
+def test_wishes_to_a_traffic_manager_that_does_not_have_them(load) -> None:
+    """They are fields like others, and no frame is deflected."""
+    ((port, out),) = load(WISHES).send(1, bytes([0, 0, 0xFF, 0xFF]) + bytes(10))
+    assert (port, out[1], out[2:4]) == (5, 3 << 3 | 5, b"\0\0")
+
+
 # Members of tna.p4's intrinsic metadata, and where their effect is tested.
 P4SOFT = "tests/p4soft/test_{}.py"
 SHOWN = {
@@ -278,7 +305,8 @@ SHOWN = {
     "src/softswitch/traffic_manager_test.cc": "enq_qdepth deq_qdepth",
     # Of groups with several paths or link aggregation: $MULTICAST_LAG_ID is refused there.
     P4SOFT.format("annotations"): """
-        level1_mcast_hash level2_mcast_hash packet_color deflect_on_drop deflection_flag
+        level1_mcast_hash level2_mcast_hash packet_color ingress_cos deflect_on_drop
+        deflection_flag
     """,
 }
 

@@ -349,7 +349,9 @@ ACTION = "action color() { hdr.data.a = meter.execute(); }"
 WRONG = {
     "no table": (
         program(
-            "hdr.data.a = meter.execute();", local="DirectMeter(MeterType_t.BYTES) /*^*/meter;"
+            "t.apply();",
+            local=f"DirectMeter(MeterType_t.BYTES) /*^*/meter; {ACTION} "
+            "table t { key = { hdr.data.kind: exact; } actions = { color; } }",
         ),
         "'meter' is attached to no table; write `meters = meter;` in one",
     ),

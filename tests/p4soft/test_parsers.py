@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from p4_programs import METADATA, PARSER, PREAMBLE, program
+
+from p4soft.cli import translate
+from p4soft.errors import P4Error
 
 START = """
     state start {
@@ -412,3 +418,62 @@ def test_varbit_field_is_as_long_as_the_packet_says(load) -> None:
 def test_varbit_field_of_a_wrong_size_drops(load, bits: int) -> None:
     """Not whole bytes; more than the field has; more than the packet has."""
     assert options(load, bits, "01aabbcc" + "02ddee") == []
+
+
+WIDE = program(
+    """
+        if (hdr.first == hdr.second) { hdr.data.a = 1; }
+        if (hdr.data.kind == 2) { hdr.first = hdr.second; }
+        if (hdr.data.kind == 3) { hdr.first.rest = hdr.second.rest; }
+        if (hdr.data.kind == 4) { hdr.second.setInvalid(); hdr.first.setInvalid(); }
+        if (hdr.data.kind == 5) { hdr.first = { 5, hdr.second.rest }; }
+    """,
+    preamble=PREAMBLE + "header wide_h { bit<8> kind; bit<296> rest; }\n",
+    metadata="""
+struct headers_t { data_h data; wide_h first; wide_h second; }
+struct metadata_t { bit<8> m8; }
+""",
+    parser="""
+    state start {
+        pkt.extract(ig_intr_md);
+        pkt.advance(PORT_METADATA_SIZE);
+        pkt.extract(hdr.data);
+        pkt.extract(hdr.first);
+        pkt.extract(hdr.second);
+        transition accept;
+    }
+""",
+)
+
+
+def test_wide_fields_are_taken_copied_compared_and_sent(load) -> None:
+    one, two = bytes(range(1, 39)), bytes(range(101, 139))
+
+    def leaves(kind: int, first: bytes = one, second: bytes = two) -> bytes:
+        [(_, out)] = load(WIDE).send(1, bytes([kind]) + bytes(13) + first + second + b"end")
+        assert out[1] == (first == second)
+        return out[14:]
+
+    assert leaves(0) == one + two + b"end"
+    assert leaves(0, one, one) == one + one + b"end"
+    assert leaves(0, one, one[:-1] + b"\xff") == one + one[:-1] + b"\xff" + b"end"
+    assert leaves(2) == two + two + b"end"
+    assert leaves(3) == one[:1] + two[1:] + two + b"end"
+    assert leaves(4) == b"end"
+    assert leaves(5) == b"\5" + two[1:] + two + b"end"
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("hdr.first.rest = 0;", "is int, expected bit<296>"),
+        ("hdr.data.kind = hdr.first.rest[7:0];", "a slice of bit<296>"),
+        ("hdr.data.kind = hdr.first.rest.bits_127_0[7:0];", "bit<296> has no member 'bits_127_0'"),
+        ("hdr.data.kind = (bit<8>) (hdr.first.rest ^ hdr.second.rest);", "of bit<296>"),
+    ],
+)
+def test_nothing_is_computed_with_wide_fields(statement: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "wide.p4"
+    path.write_text(WIDE.replace("if (hdr.first == ", f"{statement} if (hdr.first == "))
+    with pytest.raises(P4Error, match=re.escape(message)):
+        translate(path, [], {})

@@ -155,6 +155,14 @@ def unit(body: str, cell: str = "bit<32>", more: str = "") -> str:
 
 C, B, M = "hdr.data.c", "(bit<32>) hdr.data.b", "md.m32"
 NO_ROOM = {
+    "two numbers as results that may meet": (
+        f"if (value.x > 0) {{ value.y = {C}; rv = 1; }} if ({C} > 4) {{ /*^*/rv = 2; }}",
+        "a second value in the same case",
+    ),
+    "a number and a field as results that may meet": (
+        "if (value.x > 0) { rv = value.y; } if (value.y > 0) { /*^*/rv = 1; }",
+        "a second value in the same case",
+    ),
     "four operations and a shift": (
         f"value = (((value + {C}) ^ {M}) - 3) /*^*/<< 2;",
         "this expression as an operand",

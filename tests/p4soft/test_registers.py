@@ -192,3 +192,34 @@ def test_local_variables_keep_what_the_cell_was(load) -> None:
     assert output(switch, 3, 3, 0, 20) == 0 + 20
     assert output(switch, 3, 3, 0, 30) == 0  # the cell is 20: neither case
     assert switch.command("register_read", table="cells", first=3, count=1)["values"] == [30]
+
+
+ALERTS = program(
+    "hdr.data.b = alert.execute(hdr.data.b);",
+    preamble=program.__kwdefaults__["preamble"] + "struct limits_t { bit<32> x; bit<32> y; }\n",
+    local="""
+    Register<limits_t, bit<32>>(8, {3, 0}) limits;
+    RegisterAction<limits_t, bit<16>, bit<16>>(limits) alert = {
+        void apply(inout limits_t value, out bit<16> rv) {
+            if (value.x > 0) { value.x = value.x - 1; rv = 1; }
+            if (value.y != hdr.data.c) { value.y = hdr.data.c; rv = 1; }
+        }
+    };
+""",
+)
+
+
+def test_a_result_of_two_conditions(load) -> None:
+    """The same number under conditions that may hold together; and an action whose index is
+    narrower than the register's.
+    """
+    switch = load(ALERTS)
+
+    def alert(c: int) -> int:
+        [(_, out)] = switch.send(1, bytes([1, 0, 0, 5]) + c.to_bytes(4, "big") + bytes(6))
+        return int.from_bytes(out[2:4], "big")
+
+    # Both; the first; the first; none; the second.
+    assert [alert(c) for c in (7, 7, 7, 7, 8)] == [1, 1, 1, 0, 1]
+    values = switch.command("register_read", table="limits", count=8)["values"]
+    assert values == [[3, 0]] * 5 + [[0, 8]] + [[3, 0]] * 2

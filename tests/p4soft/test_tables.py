@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from p4_programs import PREAMBLE, program
 from packet.targets import CommandFailedError
+from refusals import check_refused
 
 LOCAL = """
     action set(bit<8> v) {{ hdr.data.a = v; }}
@@ -338,11 +340,13 @@ control Sized(inout headers_t hdr)(bit<32> entries) {
 """,
     local="Sized(1) one; Sized(2) two;",
 )
+COMPUTED = SIZES.replace("size = entries;", "size = 3 * entries - entries / 2 - 1;")
 
 
-def test_a_size_may_be_a_constructors_parameter(load) -> None:
-    switch = load(SIZES)
-    for name, size in (("one", 1), ("two", 2)):
+@pytest.mark.parametrize(("text", "sizes"), [(SIZES, (1, 2)), (COMPUTED, (2, 4))])
+def test_a_size_may_be_a_constructors_parameter(load, text: str, sizes: tuple[int, int]) -> None:
+    switch = load(text)
+    for name, size in zip(("one", "two"), sizes, strict=True):
         table = f"Ingress.{name}.sized"
         assert switch.command("table_info", table=table)["size"] == size
         inserts = [

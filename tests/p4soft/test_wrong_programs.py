@@ -140,7 +140,7 @@ CASES: dict[str, tuple[str, str]] = {
     ),
     "wide bits": (
         program(local="/*^*/bit<129> x;"),
-        "bit<129> is not supported by p4soft; supported: widths up to 128",
+        "bit<129> is not supported by p4soft; supported: widths up to 128, and bit<4096> as a header's",
     ),
     "division at run time": (
         program("hdr.data.a = hdr.data.a /*^*// 2;"),
@@ -539,7 +539,10 @@ CASES: dict[str, tuple[str, str]] = {
         "the width of this constant is not known here",
     ),
     "direct counter without table": (
-        program("c.count();", local="DirectCounter<bit<64>>(CounterType_t.PACKETS) /*^*/c;"),
+        program(
+            local="DirectCounter<bit<64>>(CounterType_t.PACKETS) /*^*/c;"
+            "action count() { c.count(); } table t { actions = { count; } }"
+        ),
         "'c' is attached to no table; write `counters = c;` in one",
     ),
     "direct counter outside its table": (
@@ -788,9 +791,9 @@ CASES: dict[str, tuple[str, str]] = {
         .replace("Switch(pipe) main", "MultiParserSwitch(pipe) /*^*/main"),
         "the package MultiParserSwitch as main is not supported",
     ),
-    "setting ingress_cos": (
-        program("ig_tm_md./*^*/ingress_cos = 1;"),
-        "'ingress_cos' of ingress_intrinsic_metadata_for_tm_t is not supported",
+    "setting enable_mcast_cutthru": (
+        program("ig_tm_md./*^*/enable_mcast_cutthru = 1;"),
+        "'enable_mcast_cutthru' of ingress_intrinsic_metadata_for_tm_t is not supported",
     ),
     "optional parameter of a constructor left out": (
         program(

@@ -60,6 +60,7 @@ class Values:
         self._from_themselves: set[VariableSymbol] = set()  # variables computed from themselves
         self._computed: VariableSymbol | None = None  # the one in the ALUs of hi
         self._in_hi: list[Binding] = []  # its values there
+        self._results: set[object] = set()  # the numbers among them; None: anything else
         # Per half: what was copied to it, and in which outcomes.
         self._copies: dict[int, tuple[Operand, int]] = {}
         self._predicate = ALWAYS  # of the statement at hand

@@ -9,6 +9,21 @@ from p4soft.errors import unsupported
 from p4soft.frontend import syntax
 from p4soft.tree import walk
 
+_SITES: dict[type, str] = {
+    syntax.Table: "a table",
+    syntax.TableKey: "a key",
+    syntax.Action: "an action",
+    syntax.ActionReference: "an action of a table",
+    syntax.Parameter: "a parameter",
+    syntax.Function: "a function",
+    syntax.Composite: "a type",
+    syntax.Field: "a field",
+    syntax.Parser: "a parser",
+    syntax.ParserState: "a state",
+    syntax.Control: "a control",
+    syntax.Variable: "a variable",
+    syntax.ValueSet: "a value set",
+}
 _NAMED = frozenset(["a table", "a key", "an action", "an instance", "a value set"])
 # The annotations with an effect, and where they may stand.
 EFFECTS: dict[str, frozenset[str]] = {
@@ -25,6 +40,7 @@ EFFECTS: dict[str, frozenset[str]] = {
     "flexible": frozenset(["a type", "a field"]),
     "packed": frozenset(["a field"]),
     "padding": frozenset(["a field"]),
+    "pa_alias": frozenset(_SITES.values()),  # it names what it is about
 }
 # Hints of placement, timing or documentation, promises to the compiler, and wishes that hold
 # anyway: a program means the same with and without them.
@@ -47,21 +63,6 @@ HINTS = frozenset(
     user_annotation ways
     """.split()  # noqa: SIM905  a word list reads better than a hundred lines
 )
-_SITES: dict[type, str] = {
-    syntax.Table: "a table",
-    syntax.TableKey: "a key",
-    syntax.Action: "an action",
-    syntax.ActionReference: "an action of a table",
-    syntax.Parameter: "a parameter",
-    syntax.Function: "a function",
-    syntax.Composite: "a type",
-    syntax.Field: "a field",
-    syntax.Parser: "a parser",
-    syntax.ParserState: "a state",
-    syntax.Control: "a control",
-    syntax.Variable: "a variable",
-    syntax.ValueSet: "a value set",
-}
 
 
 def check_annotations(program: syntax.Program) -> None:

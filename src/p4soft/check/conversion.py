@@ -17,6 +17,7 @@ from p4soft.check.types import (
     Tuple,
     Type,
     Variable,
+    Wide,
     fits,
     underlying,
     wrap,
@@ -109,7 +110,7 @@ def _adopt_constant(expression: syntax.Expression, target: Bit | Int) -> None:
 def _convert_list(
     expression: syntax.ListExpression | syntax.StructExpression, target: Type, what: str
 ) -> None:
-    if isinstance(target, Composite):
+    if isinstance(target, Composite) and not isinstance(target, Wide):
         wanted = list(target.fields.items())
     elif isinstance(target, Tuple):
         wanted = [(str(i), t) for i, t in enumerate(target.elements)]
@@ -187,7 +188,7 @@ def cast_constant(value: int | bool, target: Type) -> int | bool:
 
 def element_type(type_: Type, name: str) -> Type | None:
     """The type of field `name`, or None."""
-    if isinstance(type_, Composite):
+    if isinstance(type_, Composite) and not isinstance(type_, Wide):
         return type_.fields.get(name)
     if isinstance(type_, Stack) and name in ("next", "last"):
         return type_.element

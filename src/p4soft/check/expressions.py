@@ -124,7 +124,8 @@ class ExpressionChecker(TypeResolver):
                 return BOOL
             if member.name == "action_run":
                 return types.ActionRun(base.table)
-        names = list(base.fields) if isinstance(base, types.Composite) else []
+        fielded = isinstance(base, types.Composite) and not isinstance(base, types.Wide)
+        names = list(base.fields) if fielded else []
         raise P4Error(
             member.name_position, f"{base} has no member '{member.name}'{near(member.name, names)}"
         )

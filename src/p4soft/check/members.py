@@ -14,14 +14,13 @@ from p4soft.errors import P4Warning, unsupported
 from p4soft.frontend import syntax
 from p4soft.tree import walk
 
-_TM_HINTS = "ingress_cos icos_for_copy_to_cpu"
 _CUT_THROUGH = "disable_ucast_cutthru enable_mcast_cutthru"
 _CONGESTION = "enq_congest_stat deq_congest_stat app_pool_congest_stat"
 # By type: names of fields.
 WITHOUT_EFFECT = {
     "ingress_intrinsic_metadata_t": "packet_version",
     "ingress_intrinsic_metadata_from_parser_t": "global_ver",
-    "ingress_intrinsic_metadata_for_tm_t": f"{_TM_HINTS} {_CUT_THROUGH}",
+    "ingress_intrinsic_metadata_for_tm_t": f"icos_for_copy_to_cpu {_CUT_THROUGH}",
     "egress_intrinsic_metadata_t": f"{_CONGESTION} egress_cos",
     "egress_intrinsic_metadata_from_parser_t": "global_ver",
     "egress_intrinsic_metadata_for_deparser_t": "coalesce_flush coalesce_length",
@@ -32,6 +31,7 @@ _NO_DEFLECTION = "no packet is deflected"
 UNUSED_AT_FIRST = {
     "ingress_intrinsic_metadata_for_tm_t": {
         "packet_color": "no queue drops by colour",
+        "ingress_cos": "queues have no pools of buffers",
         "deflect_on_drop": _NO_DEFLECTION,
     },
     "egress_intrinsic_metadata_t": {"deflection_flag": _NO_DEFLECTION},

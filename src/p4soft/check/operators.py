@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from p4soft.check.symbols import VariableSymbol
 from p4soft.errors import unsupported
 from p4soft.frontend import syntax
 
@@ -9,7 +10,7 @@ from p4soft.frontend import syntax
 def check_arithmetic(binary: syntax.Binary) -> None:
     """Of two checked operands."""
     left, right, operator = binary.left.value, binary.right.value, binary.operator
-    if left is not None and right is not None:
+    if is_known(binary.left) and is_known(binary.right):
         return
     if operator in ("/", "%"):
         raise unsupported(
@@ -32,6 +33,17 @@ def check_shift(binary: syntax.Binary) -> None:
             "a shift by what is no constant",
             "constant amounts (Tofino has no other shifts; a table can choose among them)",
         )
+
+
+def is_known(node: syntax.Expression) -> bool:
+    """Whether it is a number when instances are made: of constants and constructor parameters."""
+    if node.value is not None:
+        return True
+    if isinstance(node, syntax.Name):
+        return isinstance(node.symbol, VariableSymbol) and node.symbol.role == "constructor"
+    if isinstance(node, syntax.Binary):
+        return is_known(node.left) and is_known(node.right)
+    return False
 
 
 def _is_power_of_two(value: object) -> bool:

@@ -73,7 +73,7 @@ class ProgramChecker(PackageChecker, ValueSetChecker):
         for item in composite.fields:
             if item.name in fields:
                 raise P4Error(item.position, f"field '{item.name}' is declared twice")
-            type_ = self.resolve(item.declared)
+            type_ = self.resolve_field(composite.keyword, item.declared)
             self.check_field(composite.keyword, type_, item.position)
             fields[item.name] = type_
             marks |= {(item.name, annotation.name) for annotation in item.annotations}

@@ -154,6 +154,8 @@ class _Body(Values):
     def _output(self, target: syntax.Expression, value: syntax.Expression, predicate: int) -> None:
         if value.value == 0 and predicate == ALWAYS and None not in self._written:
             self._zero = value
+        elif self._is_repeated(value):
+            self._written[None] = self._written.get(None, 0) | predicate
         else:
             self._claim(None, predicate, target)
         if types.underlying(value.type) == types.BOOL and value.value is None:  # type: ignore[arg-type]
@@ -176,9 +178,15 @@ class _Body(Values):
         else:
             self._unit.output(self._operand(value), predicate, value.position)
 
+    def _is_repeated(self, value: syntax.Expression) -> bool:
+        """Whether a pair's result has been this number so far: it is where any condition holds."""
+        self._results.add(value.value)
+        return self._fields is not None and self._results == {value.value} != {None}
+
     def _output_local(self, target: syntax.Expression, name: syntax.Name, predicate: int) -> None:
         """The compiler keeps a variable that is the result, even if nothing was written since."""
         self._claim(None, predicate, target)
+        self._results.add(None)
         assert isinstance(name.symbol, VariableSymbol)
         value = self._resolved(name)
         if (copy_ := copied(value)) is None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from p4soft.check import types
 from p4soft.check.conversion import convert
+from p4soft.check.operators import is_known
 from p4soft.check.sizes import check_size_type
 from p4soft.check.statements import StatementChecker
-from p4soft.check.symbols import ActionSymbol, InstanceSymbol, TableSymbol, VariableSymbol, near
+from p4soft.check.symbols import ActionSymbol, InstanceSymbol, TableSymbol, near
 from p4soft.errors import P4Error, unsupported
 from p4soft.frontend import syntax
 from p4soft.tree import shape
@@ -278,12 +279,11 @@ class TableChecker(StatementChecker):
                 )
 
     def _table_size(self, value: syntax.Expression) -> None:
-        """A constant, or a parameter of the control's constructor: then instances know it."""
+        """A number of constants and of parameters of the control's constructor."""
         self.check(value)
         check_size_type(value, "a table")
-        symbol = value.symbol if isinstance(value, syntax.Name) else None
-        if not isinstance(symbol, VariableSymbol) or symbol.role != "constructor":
-            self.constant_integer(value, "size")
+        if not is_known(value):
+            raise P4Error(value.position, "size must be a constant number")
 
     def _idle_timeout(self, table: syntax.Table, value: syntax.Expression) -> None:
         if self.check(value) != types.BOOL or value.value is None:

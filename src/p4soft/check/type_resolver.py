@@ -21,6 +21,7 @@ class TypeResolver:
             None  # the control or parser being checked
         )
         self.in_action = False
+        self.wide_types: dict[int, types.Wide] = {}
 
     def check(self, expression: syntax.Expression) -> types.Type:
         raise NotImplementedError
@@ -40,6 +41,14 @@ class TypeResolver:
         return value
 
     # --- Types ------------------------------------------------------------------------------------
+
+    def resolve_field(self, keyword: str, written: syntax.TypeSyntax) -> types.Type:
+        """Only headers have fields wider than what is computed with."""
+        if keyword == "header" and isinstance(written, syntax.BaseType) and written.width:
+            width = self.constant_integer(written.width, f"the width of {written.keyword}")
+            if written.keyword == "bit" and types.MAX_WIDTH < width <= types.MAX_FIELD_WIDTH:
+                return self.wide_types.setdefault(width, types.wide(width))
+        return self.resolve(written)
 
     def resolve(self, written: syntax.TypeSyntax) -> types.Type:
         if isinstance(written, syntax.BaseType):
@@ -76,7 +85,10 @@ class TypeResolver:
             return types.Varbit(width)
         if width > types.MAX_WIDTH:
             raise unsupported(
-                written.position, f"{written.keyword}<{width}>", f"widths up to {types.MAX_WIDTH}"
+                written.position,
+                f"{written.keyword}<{width}>",
+                f"widths up to {types.MAX_WIDTH}, and bit<{types.MAX_FIELD_WIDTH}> as a header's "
+                "field",
             )
         return types.Bit(width) if written.keyword == "bit" else types.Int(width)
 

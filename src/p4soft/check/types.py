@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from p4soft.frontend import syntax
 
 MAX_WIDTH = 128  # of bit<W> and int<W>: what the C++ runtime computes in
+MAX_FIELD_WIDTH = 4096  # of a header's field: all containers of a pipe's packet headers together
 
 
 class Type:
@@ -101,6 +102,24 @@ class Composite(Type):
         """Whether @flexible stands at it, at a field or at a struct among the fields."""
         inner = any(isinstance(t, Composite) and t.is_flexible for t in self.fields.values())
         return inner or any(mark == "flexible" for _, mark in self.marks)
+
+
+@dataclass(eq=False)
+class Wide(Composite):
+    """bit<W> of more than MAX_WIDTH bits: a header's field that is taken, copied, compared and sent
+    as a whole; nothing is computed with it.
+    """
+
+    def __str__(self) -> str:
+        return f"bit<{width_of(self)}>"
+
+
+def wide(width: int) -> Wide:
+    parts: dict[str, Type] = {}
+    for high in range(width, 0, -MAX_WIDTH):
+        low = max(high - MAX_WIDTH, 0)
+        parts[f"bits_{high - 1}_{low}"] = Bit(high - low)
+    return Wide("struct", f"wide_{width}", parts)
 
 
 @dataclass(eq=False)

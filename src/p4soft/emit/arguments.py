@@ -83,9 +83,16 @@ class ArgumentEmitter(ExpressionEmitter):
                 copy_out.append((argument.expression, texts[i]))
         all_texts = [*first, *(texts[i] for i in sorted(texts)), *last]
         self.lines.add(f"{result}{function}({', '.join(all_texts)});")
+        for argument in arguments:
+            if argument.is_written and argument.expression is not None:
+                self.written(argument.expression)
         for place_written, variable in copy_out:
             self.store(place_written, variable)
         self.forget_places([argument.expression for argument in arguments])
+
+    def written(self, place: syntax.Expression) -> None:
+        """After a write to a place: what is the same by @pa_alias follows."""
+        raise NotImplementedError
 
     def _argument(self, target: Target, number: int) -> _Argument:
         parameter, expression = target.parameters[number], target.arguments[number]

@@ -9,8 +9,10 @@ from __future__ import annotations
 from typing import Any, TypeGuard
 
 from p4soft.check import types
+from p4soft.check.aliases import touched
 from p4soft.check.parser_positions import UNPACK
 from p4soft.check.symbols import ActionSymbol, Target, VariableSymbol
+from p4soft.check.tables import DIRECT
 from p4soft.elaborate import BlockInstance, ExternInstance
 from p4soft.emit import port_metadata
 from p4soft.emit.cpp_types import cpp_type, is_scalar
@@ -182,6 +184,11 @@ class BlockEmitter(StatementEmitter):
         super().store(target, text)
         if is_type_field(target):
             self.lines.add(f"{target.name}_assigned_ = true;")
+        self.written(target)
+
+    def written(self, place: syntax.Expression) -> None:
+        for alias in touched(self.emission.pipeline, self.gress, place):
+            self.lines.add(f"{self.emission.alias(alias)}.follow();")
 
     def _invalidate(self, call: syntax.Call, place: syntax.Expression) -> str:
         if isinstance(place.type, types.Composite) and place.type.is_header:
@@ -196,9 +203,15 @@ class BlockEmitter(StatementEmitter):
 
     def require_direct(self, instance: ExternInstance, position: Position) -> None:
         """A direct extern may be used only by actions of the one table it is attached to."""
-        assert self.block is not None and instance.table is not None
-        owner = instance.table.declaration
+        assert self.block is not None
         name = instance.path.rpartition(".")[2]
+        if instance.table is None:
+            attaching = next(p for p, kinds in DIRECT.items() if instance.type.name in kinds)
+            raise P4Error(
+                instance.position,
+                f"'{name}' is attached to no table; write `{attaching} = {name};` in one",
+            )
+        owner = instance.table.declaration
         if self.action is None:
             raise P4Error(
                 position,

@@ -25,7 +25,7 @@ def cpp_type(type_: types.Type) -> str:
     if isinstance(type_, types.Enum):
         return "std::uint32_t"
     if isinstance(type_, types.Composite):
-        return f"p4::{identifier(type_.name)}"
+        return f"p4::{_name(type_)}"
     if isinstance(type_, types.Stack):
         return f"HeaderStack<{cpp_type(type_.element)}, {type_.size}>"
     if isinstance(type_, types.Varbit):
@@ -33,6 +33,10 @@ def cpp_type(type_: types.Type) -> str:
     if isinstance(type_, types.Tuple):
         return f"std::tuple<{', '.join(map(cpp_type, type_.elements))}>"
     raise AssertionError(f"no C++ type for {type_}")
+
+
+def _name(type_: types.Composite) -> str:
+    return type_.name if isinstance(type_, types.Wide) else identifier(type_.name)
 
 
 def is_scalar(type_: types.Type) -> bool:
@@ -59,7 +63,7 @@ def cpp_constant(value: Any, type_: types.Type) -> str:
 
 def define(type_: types.Composite, lines: Lines) -> None:
     """The struct of a header or struct."""
-    with lines.braces(f"struct {identifier(type_.name)}", "};"):
+    with lines.braces(f"struct {_name(type_)}", "};"):
         if type_.is_header:
             lines.add("bool valid_ = false;")
         for name, field_type in type_.fields.items():
@@ -68,7 +72,7 @@ def define(type_: types.Composite, lines: Lines) -> None:
         if type_.is_header:
             _header_functions(type_, lines)
         else:
-            lines.add(f"bool operator==(const {identifier(type_.name)}&) const = default;")
+            lines.add(f"bool operator==(const {_name(type_)}&) const = default;")
 
 
 def _header_functions(type_: types.Composite, lines: Lines) -> None:

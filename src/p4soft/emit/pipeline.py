@@ -11,6 +11,7 @@ from p4soft.elaborate import BlockInstance, Pipes
 from p4soft.emit import port_metadata
 from p4soft.emit.cpp_types import cpp_type
 from p4soft.emit.externs.deparsers import selectors, types_with_zero, uses
+from p4soft.emit.naming import identifier
 from p4soft.emit.state import Emission
 from p4soft.emit.text import Lines
 from p4soft.frontend import syntax
@@ -114,6 +115,7 @@ def emit_half(emission: Emission, half: Half, pipes: Pipes, output: Lines) -> No
             output.add(f"[[maybe_unused]] p4::{type_name} {variable}{{}};")
         if half is INGRESS:
             output.add("for_tm_.ucast_egress_port = kNoEgressPort;")
+        _bind_aliases(emission, half, output)
         returned = f"parse_{parser.identifier}({_arguments(parser, half)})"
         output.add(f"const std::uint16_t parsed_ = {returned};")
         output.trace(f'trace_.parsed("{parser.path}", parsed_);')
@@ -154,6 +156,21 @@ def emit_half(emission: Emission, half: Half, pipes: Pipes, output: Lines) -> No
         output.add("if (!rebuild_frame(packet, reader_, writer_)) packet.drop_ctl = kDropAll;")
         if half is EGRESS and uses(deparser, "Mirror"):
             output.add("mirror_rebuilt(packet);")
+
+
+def _bind_aliases(emission: Emission, half: Half, output: Lines) -> None:
+    control = emission.pipeline.blocks[half.control]
+    names = [parameter.name for parameter in control.declaration.parameters]
+    variables = dict(zip(names, _arguments(control, half).split(", "), strict=True))
+    for alias in emission.pipeline.aliases:
+        if alias.gress == half.control:
+            whole, part = (
+                ".".join([variables[f.parameter], *(identifier(step) for _, step in f.steps)])
+                for f in (alias.whole, alias.part)
+            )
+            output.add(f"{emission.alias(alias)}.bind({whole}, {part});")
+            widths = f"{alias.whole.width}, {alias.part.width}"
+            emission.members.add(f"Alias<{widths}> {emission.alias(alias)};")
 
 
 def _signature(half: Half, pipes: Pipes, number: int) -> str:

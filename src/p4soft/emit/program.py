@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple, TypeGuard
 
@@ -120,6 +121,21 @@ def _check_entries(table: TableInstance) -> None:
         )
 
 
+def _composites(program: syntax.Program, scope: Scope) -> Iterator[types.Composite]:
+    """Headers and structs, each behind those that it has fields of."""
+    wide: set[types.Type] = set()
+    for declaration in program.declarations:
+        if not isinstance(declaration, syntax.Composite):
+            continue
+        symbol = scope.local(declaration.name)
+        assert isinstance(symbol, TypeSymbol) and isinstance(symbol.type, types.Composite)
+        for field in symbol.type.fields.values():
+            if isinstance(field, types.Wide) and field not in wide:
+                wide.add(field)
+                yield field
+        yield symbol.type
+
+
 def _file(
     emission: Emission,
     program: syntax.Program,
@@ -135,12 +151,9 @@ def _file(
     lines.add('#include "dataplane/trace.h"', "")
     lines.add("namespace turntable::dataplane {", "namespace {", "")
     with lines.braces("namespace p4"):
-        for declaration in program.declarations:
-            if isinstance(declaration, syntax.Composite):
-                symbol = scope.local(declaration.name)
-                assert isinstance(symbol, TypeSymbol) and isinstance(symbol.type, types.Composite)
-                define(symbol.type, lines)
-                lines.add("")
+        for type_ in _composites(program, scope):
+            define(type_, lines)
+            lines.add("")
     lines.add("", f'constexpr char kSchema[] = R"p4soft({made.schema})p4soft";')
     lines.add(f'constexpr char kP4Info[] = R"p4soft({made.p4info})p4soft";', "")
     with lines.braces("class GeneratedPipeline final : public ProgramBase", "};"):

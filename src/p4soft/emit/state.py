@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from p4soft.check.symbols import Symbol
-from p4soft.elaborate import BlockInstance, Pipeline
+from p4soft.elaborate import Alias, BlockInstance, Pipeline
 from p4soft.emit.naming import UniqueNames
 from p4soft.emit.text import Lines
 from p4soft.frontend import syntax
@@ -30,6 +30,11 @@ class Emission:
     attachments: list[tuple[str, str, str]] = field(default_factory=list)
     temporaries: int = 0
 
+    def alias(self, alias: Alias) -> str:
+        """The member that keeps both fields the same."""
+        name = f"alias{self.number or ''}_{alias.gress}_{alias.part.name}_{alias.whole.name}_"
+        return name.replace(".", "_")
+
 
 class BlockState:
     """The place code is written to, and the instance it is written for."""
@@ -49,6 +54,15 @@ class BlockState:
     def temporary(self, what: str) -> str:
         self.emission.temporaries += 1
         return f"{what}{self.emission.temporaries}_"
+
+    @property
+    def gress(self) -> str:
+        """ingress or egress; of functions outside of all blocks, which both may call: neither."""
+        block = self.block
+        while block is not None and block.parent is not None:
+            block = block.parent
+        blocks = self.emission.pipeline.blocks
+        return next((name.partition("_")[0] for name, b in blocks.items() if b is block), "")
 
     def instance(self, symbol: Symbol) -> Any:
         """The extern or block instance, or constructor argument, that a name stands for here."""

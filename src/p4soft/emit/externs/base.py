@@ -79,18 +79,6 @@ def top_block(emission: Emission, instance: ExternInstance) -> str:
     return next((n for n, b in emission.pipeline.blocks.items() if b is block), "no block")
 
 
-def require_attached(instance: ExternInstance, table_property: str) -> None:
-    """A direct extern that is used belongs to one table. (One that is not is no part of the
-    program.)
-    """
-    if instance.table is None:
-        name = instance.path.rpartition(".")[2]
-        raise P4Error(
-            instance.position,
-            f"'{name}' is attached to no table; write `{table_property} = {name};` in one",
-        )
-
-
 def control_name(emission: Emission, path: str) -> str:
     """The name in the control plane: `pipe.SwitchIngress.partition`."""
     return f"{emission.pipeline.name}.{path}"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from p4soft.check.symbols import Target
 from p4soft.elaborate import ExternInstance
-from p4soft.emit.externs.base import Extern, control_name, require_attached
+from p4soft.emit.externs.base import Extern, control_name
 from p4soft.emit.state import Emission
 from p4soft.frontend import syntax
 
@@ -39,7 +39,6 @@ class Counter(Extern):
 
 class DirectCounter(Extern):
     def call(self, emitter: BlockEmitter, call: syntax.Call, target: Target, instance: Any) -> str:
-        require_attached(instance, "counters")
         emitter.require_direct(instance, call.position)
         entry = f"frame_.{instance.table.identifier}_entry_"
         emitter.lines.add(f"{entry}.count({counted_bytes(instance)});")

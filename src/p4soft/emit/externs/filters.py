@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from p4soft.check import types
 from p4soft.check.symbols import Target
 from p4soft.elaborate import ExternInstance
-from p4soft.emit.externs.base import Extern, control_name, require_attached
+from p4soft.emit.externs.base import Extern, control_name
 from p4soft.emit.state import Emission
 from p4soft.errors import P4Error
 from p4soft.frontend import syntax
@@ -51,7 +51,6 @@ class DirectFilter(Extern):
         _declare_random(emission, instance)
 
     def call(self, emitter: BlockEmitter, call: syntax.Call, target: Target, instance: Any) -> str:
-        require_attached(instance, "filters")
         emitter.require_direct(instance, call.position)
         table = instance.table
         cell = "WredCell" if is_wred(instance) else "LpfCell"

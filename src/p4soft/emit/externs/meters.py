@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from p4soft.check import types
 from p4soft.check.symbols import Target
 from p4soft.elaborate import ExternInstance, constant_name
-from p4soft.emit.externs.base import Extern, control_name, require_attached
+from p4soft.emit.externs.base import Extern, control_name
 from p4soft.emit.externs.counters import counted_bytes
 from p4soft.emit.state import Emission
 from p4soft.errors import P4Error, unsupported
@@ -35,7 +35,6 @@ class Meter(Extern):
 
 class DirectMeter(Extern):
     def call(self, emitter: BlockEmitter, call: syntax.Call, target: Target, instance: Any) -> str:
-        require_attached(instance, "meters")
         emitter.require_direct(instance, call.position)
         table = instance.table
         texts = emitter.arguments(call, target)
