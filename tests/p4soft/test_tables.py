@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 from p4_programs import PREAMBLE, program
 from packet.targets import CommandFailedError
-from refusals import check_refused
 
 LOCAL = """
     action set(bit<8> v) {{ hdr.data.a = v; }}
