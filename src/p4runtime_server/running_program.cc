@@ -93,4 +93,14 @@ std::optional<std::uint64_t> RunningProgram::cookie() const {
   return cookie_;
 }
 
+void RunningProgram::set_source(std::string source) {
+  const std::lock_guard lock(mutex_);
+  source_ = std::move(source);
+}
+
+std::string RunningProgram::source() const {
+  const std::lock_guard lock(mutex_);
+  return source_;
+}
+
 }  // namespace turntable::p4runtime_server

@@ -67,6 +67,9 @@ class RunningProgram {
   // The configuration that a client has set; nothing: the program was there before.
   void set_cookie(std::optional<std::uint64_t> cookie);
   std::optional<std::uint64_t> cookie() const;
+  // That the program was sent as. Empty: it was not, or before this server was started.
+  void set_source(std::string source);
+  std::string source() const;
 
  private:
   bfrt_server::SwitchLink link_;
@@ -78,6 +81,7 @@ class RunningProgram {
   std::map<GroupName, WatchedGroup> watched_;
   DigestLists digests_;
   std::optional<std::uint64_t> cookie_;
+  std::string source_;
 };
 
 }  // namespace turntable::p4runtime_server

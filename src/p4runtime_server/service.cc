@@ -57,10 +57,11 @@ void check_device(std::uint64_t id) {
 }  // namespace
 
 Service::Service(const SwitchAddress& address, const std::optional<std::string>& cpu_interface,
-                 std::filesystem::path programs)
+                 std::filesystem::path programs, SourceCompilerOptions compiler)
     : address_(address),
       streams_(stream_handlers()),
       pipeline_config_(std::move(programs)),
+      compiler_(std::move(compiler)),
       notifications_(streams_, [this] { return current_or_null(); }),
       follower_(address.directory, address.name,
                 {[this] { appeared(); }, [this] { go_on(); }, [this] { ended(); },
@@ -71,6 +72,11 @@ Service::Service(const SwitchAddress& address, const std::optional<std::string>&
                  }}) {
   if (cpu_interface)
     cpu_port_.emplace(*cpu_interface, [this](std::string_view frame) { packet_in(frame); });
+}
+
+void Service::end() {
+  compiler_.stop();
+  end_streams({grpc::StatusCode::UNAVAILABLE, "p4runtime-server ends"});
 }
 
 StreamHandlers Service::stream_handlers() {
@@ -192,13 +198,26 @@ grpc::Status Service::Read(Context* context, const p4::v1::ReadRequest* request,
   });
 }
 
+std::unique_ptr<CompiledSource> Service::compile_source(
+    Context& context, const p4::v1::SetForwardingPipelineConfigRequest& request) {
+  if (!compiler_.is_there()) return nullptr;
+  std::optional<std::string> source;
+  streams_.as_primary(request.role(), request.election_id(), [&] {
+    compiler_.check_idle();
+    source = pipeline_config_.source_of(request);
+  });
+  if (!source) return nullptr;
+  return compiler_.compile(*source, [&] { return context.IsCancelled(); });
+}
+
 grpc::Status Service::SetForwardingPipelineConfig(
-    Context*, const p4::v1::SetForwardingPipelineConfigRequest* request,
+    Context* context, const p4::v1::SetForwardingPipelineConfigRequest* request,
     p4::v1::SetForwardingPipelineConfigResponse*) {
   return status_of([&] {
     check_device(request->device_id());
+    const auto compiled = compile_source(*context, *request);
     streams_.as_primary(request->role(), request->election_id(), [&] {
-      pipeline_config_.set(*current(), *request, [this] { return take_program(); });
+      pipeline_config_.set(*current(), *request, compiled.get(), [this] { return take_program(); });
     });
     return grpc::Status::OK;
   });

@@ -72,8 +72,15 @@ def _paste(left: Token, right: Token, use: Position) -> Token:
 class Preprocessor:
     """Reads one program: the top file and everything it includes."""
 
-    def __init__(self, include_directories: Iterable[Path], defines: dict[str, str]) -> None:
+    def __init__(
+        self,
+        include_directories: Iterable[Path],
+        defines: dict[str, str],
+        may_include: frozenset[str] | None = None,
+    ) -> None:
+        """may_include: the only names that #include may say; None: any."""
         self._directories = list(include_directories)
+        self._may_include = may_include
         self._macros: dict[str, Macro] = {}
         self._output: list[Token] = []
         for name, value in defines.items():
@@ -184,6 +191,10 @@ class Preprocessor:
             wanted, places = "".join(t.text for t in rest[1:-1]), self._directories
         else:
             raise P4Error(name.position, 'expected #include "file" or #include <file>')
+        if self._may_include is not None and wanted not in self._may_include:
+            # Before any file is looked for: whether there is one is not told either.
+            allowed = ", ".join(sorted(self._may_include))
+            raise P4Error(rest[0].position, f"'{wanted}' may not be included; these may: {allowed}")
         for place in places:
             if (place / wanted).is_file():
                 self._file(place / wanted, depth + 1)

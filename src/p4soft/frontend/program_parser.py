@@ -320,7 +320,13 @@ def parse_tokens(tokens: list[Token]) -> syntax.Program:
 
 
 def parse(
-    path: Path, include_directories: Iterable[Path], defines: dict[str, str]
+    path: Path,
+    include_directories: Iterable[Path],
+    defines: dict[str, str],
+    may_include: frozenset[str] | None = None,
 ) -> syntax.Program:
-    """The syntax tree of a program. Raises P4Error, or OSError if the file cannot be read."""
-    return parse_tokens(Preprocessor(include_directories, defines).read(path))
+    """The syntax tree of a program; may_include: names of the files that it may include, None: any.
+
+    Raises P4Error, or OSError if the file cannot be read.
+    """
+    return parse_tokens(Preprocessor(include_directories, defines, may_include).read(path))
