@@ -150,6 +150,7 @@ def look_at_every_step(session: Session, client: Client, switch: SoftswitchTarge
     assert session.next("digest").items() >= {"mac": source(7).hex(), "port": "01"}.items()
     switch.send(2, frame(source=source(8)))
     assert session.next("digest").items() >= {"mac": source(8).hex(), "port": "02"}.items()
+    assert session.next("idle") == {"timeouts_ns": [100_000_001]}
     session.next("end")
 
 
