@@ -15,8 +15,7 @@ std::map<std::string, std::int64_t> idle_times_ns(RunningProgram& program,
                                                   const config::Table& table,
                                                   std::int64_t least_ns) {
   const nlohmann::json result = program.link().call(
-      "aging_read",
-      {{"table", program.info().on_switch(table.preamble())}, {"idle_ns", least_ns}});
+      "aging_read", {{"table", program.info().on_switch(table.preamble())}, {"idle_ns", least_ns}});
   std::map<std::string, std::int64_t> times;
   for (const nlohmann::json& found : result.at("entries"))
     times[place_on_switch(table, found).SerializeAsString()] = found.at("idle_ns");

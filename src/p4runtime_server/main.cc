@@ -42,15 +42,14 @@ int run(const Options& options) {
       options.programs,
       {options.compiler.translator, options.directory / (options.name + ".programs"),
        options.compiler.deadline_s});
-  bfrt_server::serve(
-      control, service,
-      {.address = options.address,
-       .port = options.port,
-       .listen = listen,
-       .max_message_bytes = kMaxMessageBytes,
-       .stats = [&] { return service.stats(); },
-       .end_streams = [&] { service.end(); },
-       .credentials = credentials});
+  bfrt_server::serve(control, service,
+                     {.address = options.address,
+                      .port = options.port,
+                      .listen = listen,
+                      .max_message_bytes = kMaxMessageBytes,
+                      .stats = [&] { return service.stats(); },
+                      .end_streams = [&] { service.end(); },
+                      .credentials = credentials});
   return 0;
 }
 

@@ -68,8 +68,26 @@ std::string what_is_expected(const std::string& device_config) {
          "(sha256sum), P4 source as UTF-8 text, or nothing: the program that runs. ";
 }
 
+Json command(const char* name, Json args = Json::object()) {
+  return {{"command", name}, {"args", std::move(args)}};
+}
+
+// Members go after who names them; groups after entries, before members.
+void remove_profiles(RunningProgram& program, Json& updates) {
+  const ProgramInfo& info = program.info();
+  for (const config::ActionProfile& profile : info.document().action_profiles()) {
+    for (const std::string& name :
+         {info.selector_of(profile), info.on_switch(profile.preamble())}) {
+      if (name.empty()) continue;
+      const Json found = program.link().call("table_read", {{"table", name}}).at("entries");
+      for (const Json& entry : found)
+        updates.push_back({{"table", name}, {"op", "delete"}, {"key", entry.at("key")}});
+    }
+  }
+}
+
 // Tables as the program's start left them, but for entries that it had from the start and that are
-// no constants.
+// no constants. No packet sees some of it done and some not.
 void begin_anew(RunningProgram& program) {
   const ProgramInfo& info = program.info();
   Json updates = Json::array();
@@ -82,23 +100,12 @@ void begin_anew(RunningProgram& program) {
   }
   for (const config::ValueSet& set : info.document().value_sets())
     updates.push_back({{"table", info.on_switch(set.preamble())}, {"op", "clear"}});
-  program.link().call("table_write", {{"updates", updates}});
-  // Members go after who names them; groups after entries, before members.
-  for (const config::ActionProfile& profile : info.document().action_profiles()) {
-    for (const std::string& name :
-         {info.selector_of(profile), info.on_switch(profile.preamble())}) {
-      if (name.empty()) continue;
-      Json removed = Json::array();
-      const Json found = program.link().call("table_read", {{"table", name}}).at("entries");
-      for (const Json& entry : found)
-        removed.push_back({{"table", name}, {"op", "delete"}, {"key", entry.at("key")}});
-      if (!removed.empty()) program.link().call("table_write", {{"updates", removed}});
-    }
-  }
-  program.link().call("register_clear", Json::object());
-  program.link().call("counter_clear", Json::object());
-  program.link().call("meter_clear", Json::object());
-  clear_replication(program);
+  remove_profiles(program, updates);
+  program.link().call("sequence",
+                      {{"commands",
+                        {command("table_write", {{"updates", updates}}), command("register_clear"),
+                         command("counter_clear"), command("meter_clear"),
+                         command("table_write", {{"updates", replication_clears()}})}}});
   program.forget_all();
 }
 
@@ -137,8 +144,7 @@ std::optional<PipelineConfig::Library> PipelineConfig::verify(
                   "compile it (`p4soft compile`) and put NAME.so and NAME.p4info.txtpb into the "
                   "directory of --programs");
   }
-  if (!is_hash(hash))
-    throw invalid(what_is_expected(device_config) + "Machine code is not taken");
+  if (!is_hash(hash)) throw invalid(what_is_expected(device_config) + "Machine code is not taken");
   const auto found = find_program(programs_, hash);
   if (!found) {
     throw invalid("no registered program has the hash " + hash +

@@ -1,6 +1,6 @@
 // The program as P4Runtime's forwarding-pipeline configuration. Its device config names the program
-// by its hash (registered_programs.h), has its source (source_compiler.h), or is empty: the one that
-// runs.
+// by its hash (registered_programs.h), has its source (source_compiler.h), or is empty: the one
+// that runs.
 #pragma once
 
 #include <filesystem>

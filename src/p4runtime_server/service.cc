@@ -33,6 +33,17 @@ class Answering {
   std::atomic<int>& answers_;
 };
 
+class Counted {
+ public:
+  explicit Counted(std::atomic<int>& calls) : calls_(calls) { ++calls_; }
+  ~Counted() { --calls_; }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+
+ private:
+  std::atomic<int>& calls_;
+};
+
 // Whatever goes wrong is the call's status, not the server's end.
 template <typename Body>
 grpc::Status status_of(const Body& body) noexcept {
@@ -165,7 +176,7 @@ nlohmann::json Service::stats() const {
   const auto running = current_or_null();
   nlohmann::json program;
   if (running != nullptr) program = running->name();
-  return {{"program", program}, {"clients", streams_.clients()}};
+  return {{"program", program}, {"clients", streams_.clients()}, {"reads", reads_.load()}};
 }
 
 grpc::Status Service::Write(Context*, const p4::v1::WriteRequest* request, p4::v1::WriteResponse*) {
@@ -185,6 +196,7 @@ grpc::Status Service::Read(Context* context, const p4::v1::ReadRequest* request,
                            grpc::ServerWriter<p4::v1::ReadResponse>* writer) {
   return status_of([&] {
     check_device(request->device_id());
+    const Counted counted(reads_);
     ReadAnswer answer;
     streams_.alone([&] {
       pipeline_config_.check_committed();

@@ -77,6 +77,7 @@ class Service final
   mutable std::mutex mutex_;
   std::shared_ptr<RunningProgram> current_;
   std::string why_not_ = "it was not looked for yet";
+  std::atomic<int> reads_{0};    // calls under way
   std::atomic<int> answers_{0};  // to Read, that are being sent
   // Last: their threads use the others.
   Notifications notifications_;

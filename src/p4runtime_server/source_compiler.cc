@@ -163,9 +163,9 @@ void SourceCompiler::run(const CompiledSource& compiled,
                          const std::function<bool()>& is_cancelled) {
   const fs::path& directory = compiled.directory_;
   node::ProcessSpec spec;
-  spec.argv = {options_.translator, "compile", source_in(directory), "--confined",
-               "--output",          directory / "made",
-               "--cache-dir",       options_.directory / "programs"};
+  spec.argv = {
+      options_.translator, "compile",     source_in(directory),           "--confined", "--output",
+      directory / "made",  "--cache-dir", options_.directory / "programs"};
   spec.log_file = messages_in(directory);
   const auto child = children_.start(spec);
   const auto deadline = Deadline::after_seconds(options_.deadline_s);
