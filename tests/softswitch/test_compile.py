@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from p4soft import cli
+from p4soft.errors import P4Error
 from p4soft.run import compile_command
 
 from .conftest import P4SOFT, Command
@@ -81,11 +82,30 @@ def test_a_confined_program_is_limited(
     assert limits.read_text().split() == ["3145728", "300", "524288", "0"]
 
 
-def test_a_confined_program_includes_nothing_of_its_own(source: Path, tmp_path: Path) -> None:
-    done = run(source, "-I", source.parent / "include", "--output", tmp_path, "--confined")
-    assert done.returncode == 1
-    assert f"{source}:{line_of_include(source)}:" in done.stderr
-    assert "error: 'out.p4' may not be included; these may: core.p4, tna.p4" in done.stderr
+def test_a_confined_program_includes_what_p4soft_brings_alone(tmp_path: Path) -> None:
+    """By no name, and the answer does not tell whether there is such a file."""
+    secret = tmp_path / "secret.p4"
+    secret.write_text("secret\n")
+    (tmp_path / "link.p4").symlink_to(secret)
+    program = tmp_path / "program.p4"
+    names = [
+        *("secret.p4", "link.p4", "none.p4", "program.p4", "./tna.p4", "../cli.py", ""),
+        *(str(secret), str(tmp_path / "none.p4"), "../" * 30 + str(secret).removeprefix("/")),
+        *("/proc/self/environ", "/dev/stdin", f"{tmp_path}/../{tmp_path.name}/secret.p4"),
+    ]
+    includes = [f'"{name}"' for name in names] + [f"<{name}>" for name in names if name]
+    for include in includes:
+        program.write_text(f"#include {include}\n")
+        with pytest.raises(P4Error) as refused:
+            cli.translate(program, [tmp_path], {}, confined=True)
+        allowed = "core.p4, tna.p4, tofino1_arch.p4, tofino1_base.p4, tofino1_specs.p4"
+        assert (
+            refused.value.message == f"'{include[1:-1]}' may not be included; these may: {allowed}"
+        )
+    for text in ('#define IT "{0}"\n#include IT\n', "#define IT(x) x\n#include IT(<{0}>)\n"):
+        program.write_text(text.format(secret))
+        with pytest.raises(P4Error, match='expected #include "file" or #include <file>'):
+            cli.translate(program, [tmp_path], {}, confined=True)
 
 
 def test_a_program_that_takes_all_memory_is_no_wrong_program(
