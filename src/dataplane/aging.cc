@@ -33,12 +33,20 @@ void Aging::update_active() noexcept {
   set_active((words_[kFlags] & kIsHit) != 0);
 }
 
+void Aging::begin(std::uint64_t now_ns) noexcept {
+  if ((words_[kFlags] & kHasBegun) != 0) return;
+  words_[kSince] = now_ns;
+  words_[kFlags] |= kHasBegun;
+}
+
+std::uint64_t Aging::idle_ns(std::uint64_t now_ns) noexcept {
+  begin(now_ns);
+  return elapsed_since(words_[kSince], now_ns);
+}
+
 Aging::Event Aging::event(std::uint64_t now_ns) noexcept {
   if (words_[kTtl] == 0) return Event::kNone;
-  if ((words_[kFlags] & kHasBegun) == 0) {
-    words_[kSince] = now_ns;
-    words_[kFlags] |= kHasBegun;
-  }
+  begin(now_ns);
   const bool is_idle = idle_ms(now_ns) >= words_[kTtl];
   const bool is_told = (words_[kFlags] & kIsTold) != 0;
   if (is_idle == is_told) return Event::kNone;

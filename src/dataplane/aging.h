@@ -35,6 +35,8 @@ class Aging {
   // It is active if it has been hit since the last call.
   void update_active() noexcept;
 
+  // Since it was last hit; before that, since this or event() was first called.
+  std::uint64_t idle_ns(std::uint64_t now_ns) noexcept;
   // What has become of an entry with a time to live since the last call.
   Event event(std::uint64_t now_ns) noexcept;
 
@@ -45,6 +47,7 @@ class Aging {
   static constexpr std::uint64_t kIsTold = 4;  // that it is idle
   static constexpr std::uint64_t kHasBegun = 8;
 
+  void begin(std::uint64_t now_ns) noexcept;
   std::uint64_t idle_ms(std::uint64_t now_ns) const noexcept;
 
   std::uint64_t* words_;

@@ -98,6 +98,7 @@ const std::map<std::string, ProgramControl::Handler, std::less<>>& ProgramContro
       {"table_info", &ProgramControl::table_info},
       {"aging_update", &ProgramControl::aging_update},
       {"aging_events", &ProgramControl::aging_events},
+      {"aging_read", &ProgramControl::aging_read},
       {"schema", &ProgramControl::schema},
       {"p4info", &ProgramControl::p4info},
       {"counter_read", &ProgramControl::counter_read},
@@ -285,6 +286,24 @@ nlohmann::json ProgramControl::aging_events(const nlohmann::json& args) {
     events.push_back(std::move(told));
   }
   return {{"table", schema.name}, {"events", events}};
+}
+
+// Entries that have not been hit for at least so long.
+nlohmann::json ProgramControl::aging_read(const nlohmann::json& args) {
+  const TableSchema& schema = resolve(args);
+  Table& table = aging_table(schema);
+  const auto least = static_cast<std::uint64_t>(
+      parse_value(args.value("idle_ns", nlohmann::json(0)), 64, "aging_read, \"idle_ns\""));
+  const EntryCodec codec(schema, table);
+  nlohmann::json entries = nlohmann::json::array();
+  for (const std::uint32_t number : table.entries()) {
+    const std::uint64_t idle_ns = table.aging(number).idle_ns(table.now_ns());
+    if (idle_ns < least) continue;
+    nlohmann::json& entry =
+        entries.emplace_back(nlohmann::json{{"key", codec.key(number)}, {"idle_ns", idle_ns}});
+    if (schema.has_priority) entry["priority"] = table.match(number).priority;
+  }
+  return {{"table", schema.name}, {"entries", entries}};
 }
 
 nlohmann::json ProgramControl::schema(const nlohmann::json&) {

@@ -56,6 +56,7 @@ class ProgramControl final : public ControlPlane {
   nlohmann::json table_read(const nlohmann::json& args);
   nlohmann::json aging_update(const nlohmann::json& args);
   nlohmann::json aging_events(const nlohmann::json& args);
+  nlohmann::json aging_read(const nlohmann::json& args);
   nlohmann::json table_info(const nlohmann::json& args);
   nlohmann::json schema(const nlohmann::json& args);
   nlohmann::json p4info(const nlohmann::json& args);

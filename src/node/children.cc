@@ -50,7 +50,7 @@ bool Child::wait(Deadline deadline) const {
   return wait_readable(pidfd(), deadline);
 }
 
-std::string Child::end() const {
+std::optional<NodeExit> Child::exit() const {
   siginfo_t info{};
   const int options = WEXITED | WNOHANG | WNOWAIT;
   if (::waitid(P_PID, static_cast<id_t>(pid()), &info, options) != 0 || info.si_pid != pid())
@@ -58,7 +58,17 @@ std::string Child::end() const {
   NodeExit exit;
   exit.by_signal = info.si_code != CLD_EXITED;
   exit.value = info.si_status;
-  return exit.describe();
+  return exit;
+}
+
+std::string Child::end() const {
+  const auto ended = exit();
+  return ended ? ended->describe() : std::string();
+}
+
+std::optional<int> Child::exit_status() const {
+  const auto ended = exit();
+  return ended && !ended->by_signal ? std::optional(ended->value) : std::nullopt;
 }
 
 Children::Children() {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -14,6 +15,8 @@
 #include "node/process.h"
 
 namespace turntable::node {
+
+struct NodeExit;
 
 // A program that was started; thread-safe. It leads a session of its own, whose number is its pid;
 // nobody else gets that number as long as the object lives.
@@ -32,8 +35,12 @@ class Child {
   bool wait(Deadline deadline) const;
   // "exited with status 1", "was ended by signal 9 (Killed)"; empty while it runs.
   std::string end() const;
+  // Nothing: it runs, or a signal ended it.
+  std::optional<int> exit_status() const;
 
  private:
+  std::optional<NodeExit> exit() const;
+
   Process process_;
 };
 

@@ -186,6 +186,14 @@ Json place_of(const ProgramInfo& info, const config::Table& table,
   return place;
 }
 
+p4::v1::TableEntry place_on_switch(const config::Table& table, const Json& found) {
+  p4::v1::TableEntry place;
+  place.set_table_id(table.preamble().id());
+  put_key(table, found.at("key"), place);
+  if (found.contains("priority")) place.set_priority(client_priority(found.at("priority")));
+  return place;
+}
+
 void check_default_place(const config::Table& table, const p4::v1::TableEntry& entry) {
   if (!entry.match().empty() || entry.priority() != 0)
     throw invalid(in(table) + ": the default entry has neither a key nor a priority");

@@ -42,6 +42,9 @@ nlohmann::json place_of(const ProgramInfo& info, const config::Table& table,
 // priority.
 void check_default_place(const config::Table& table, const p4::v1::TableEntry& entry);
 
+// The same of what softswitch says of an entry: {"key", ["priority"]}.
+p4::v1::TableEntry place_on_switch(const config::Table& table, const nlohmann::json& found);
+
 // What an action of `parameters` is given. Throws Refusal INVALID_ARGUMENT.
 nlohmann::json data_of(const config::Action& action, const p4::v1::Action& given);
 void put_action(const config::Action& action, const nlohmann::json& data, p4::v1::Action& put);

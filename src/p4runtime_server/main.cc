@@ -24,6 +24,7 @@ struct Options {
   std::string switch_name = "softswitch";
   std::string cpu_interface;
   std::filesystem::path programs;
+  SourceCompilerOptions compiler;
   bfrt_server::TlsFiles tls;
 };
 
@@ -38,19 +39,17 @@ int run(const Options& options) {
   Service service(
       {options.directory, options.switch_name},
       options.cpu_interface.empty() ? std::nullopt : std::optional(options.cpu_interface),
-      options.programs);
-  bfrt_server::serve(
-      control, service,
-      {.address = options.address,
-       .port = options.port,
-       .listen = listen,
-       .max_message_bytes = kMaxMessageBytes,
-       .stats = [&] { return service.stats(); },
-       .end_streams =
-           [&] {
-             service.end_streams({grpc::StatusCode::UNAVAILABLE, "p4runtime-server ends"});
-           },
-       .credentials = credentials});
+      options.programs,
+      {options.compiler.translator, options.directory / (options.name + ".programs"),
+       options.compiler.deadline_s});
+  bfrt_server::serve(control, service,
+                     {.address = options.address,
+                      .port = options.port,
+                      .listen = listen,
+                      .max_message_bytes = kMaxMessageBytes,
+                      .stats = [&] { return service.stats(); },
+                      .end_streams = [&] { service.end(); },
+                      .credentials = credentials});
   return 0;
 }
 
@@ -69,6 +68,12 @@ int run_program(int argc, char** argv) {
              "Interface at the other end of the switch's CPU port, for packet-in and packet-out");
   app.option("--programs", options.programs,
              "Directory of programs that clients may set: NAME.so and NAME.p4info.txtpb");
+  app.option("--translator", options.compiler.translator,
+             "Path of p4soft: clients may set programs as P4 source. Default: they may not");
+  app.option("--translator-deadline-s", options.compiler.deadline_s,
+             "Seconds in which such a program is compiled")
+      .seconds()
+      .shows_default();
   app.option("--tls-certificate", options.tls.certificate, "PEM file: the server's certificate");
   app.option("--tls-key", options.tls.key, "PEM file: its key");
   app.option("--tls-client-ca", options.tls.client_ca,

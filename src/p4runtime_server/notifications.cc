@@ -69,7 +69,10 @@ void Notifications::run() {
         pass_digests_on(*program);  // waits for them for a turn
         waited = true;
       }
-      streams_.alone([&] { follow_ports(*program); });
+      streams_.alone([&] {
+        follow_ports(*program);
+        tell_of_idle_entries(*program);
+      });
     } catch (const CommandError&) {  // no switch: the next turn looks again
       waited = false;
     }
@@ -97,6 +100,16 @@ void Notifications::send(DigestLists::Lists lists) {
     list.set_timestamp(nanoseconds_since_epoch());
     p4::v1::StreamMessageResponse message;
     *message.mutable_digest() = std::move(list);
+    streams_.send_to_primaries(message);
+  }
+}
+
+// While nobody writes. Without a primary nobody hears of them until they run out once more.
+void Notifications::tell_of_idle_entries(RunningProgram& program) {
+  for (p4::v1::IdleTimeoutNotification& idle : idle_timeouts_.run_out(program)) {
+    idle.set_timestamp(nanoseconds_since_epoch());
+    p4::v1::StreamMessageResponse message;
+    *message.mutable_idle_timeout_notification() = std::move(idle);
     streams_.send_to_primaries(message);
   }
 }

@@ -1,5 +1,6 @@
 // What primaries hear of the switch without asking, and what follows from its ports: lists of
-// digests are sent, and members of groups whose ports go down are not chosen any more.
+// digests and entries that are idle are told of, and members of groups whose ports go down are not
+// chosen any more.
 #pragma once
 
 #include <chrono>
@@ -10,6 +11,7 @@
 #include <thread>
 
 #include "p4runtime_server/client_streams.h"
+#include "p4runtime_server/idle_timeouts.h"
 #include "p4runtime_server/running_program.h"
 
 namespace turntable::p4runtime_server {
@@ -33,10 +35,12 @@ class Notifications {
   void pass_digests_on(RunningProgram& program);
   void send(DigestLists::Lists lists);
   void follow_ports(RunningProgram& program);
+  void tell_of_idle_entries(RunningProgram& program);
   bool stopped_within(std::chrono::milliseconds time);
 
   ClientStreams& streams_;
   Current current_;
+  IdleTimeouts idle_timeouts_;  // of the thread alone
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;

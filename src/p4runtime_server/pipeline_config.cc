@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "common/sha256.h"
 #include "p4runtime_server/refusal.h"
 #include "p4runtime_server/registered_programs.h"
 #include "p4runtime_server/replication_entries.h"
@@ -19,7 +20,7 @@ using Set = p4::v1::SetForwardingPipelineConfigRequest;
 using Get = p4::v1::GetForwardingPipelineConfigRequest;
 
 constexpr std::size_t kHashDigits = 64;
-constexpr std::size_t kMostDeviceConfig = 256;  // what is longer is no hash
+constexpr std::size_t kMostHash = 256;  // with what stands around it; what is longer is none
 
 void check_p4info(const std::string& program, const config::P4Info& wanted,
                   const config::P4Info& given) {
@@ -32,7 +33,9 @@ void check_p4info(const std::string& program, const config::P4Info& wanted,
 }
 
 // In lower case, without what stands around it.
-std::string hash_in(std::string device_config) {
+std::string hash_in(const std::string& whole) {
+  if (whole.size() > kMostHash) return whole;
+  std::string device_config = whole;
   const auto is_space = [](unsigned char each) { return std::isspace(each) != 0; };
   std::erase_if(device_config, is_space);
   for (char& each : device_config) each = static_cast<char>(std::tolower(each));
@@ -44,14 +47,47 @@ bool is_hash(const std::string& text) {
          text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-void set_cookie(RunningProgram& program, const Set& request) {
-  program.set_cookie(request.config().has_cookie()
-                         ? std::optional(request.config().cookie().cookie())
-                         : std::nullopt);
+// No program is as short as a hash is, or of the same letters alone.
+bool has_source(const p4::v1::ForwardingPipelineConfig& config) {
+  const std::string hash = hash_in(config.p4_device_config());
+  return !hash.empty() && !is_hash(hash) && is_source_text(config.p4_device_config());
+}
+
+void remember(RunningProgram& program, const p4::v1::ForwardingPipelineConfig& config) {
+  program.set_cookie(config.has_cookie() ? std::optional(config.cookie().cookie()) : std::nullopt);
+  if (has_source(config)) {
+    program.set_source(config.p4_device_config());
+  } else if (!hash_in(config.p4_device_config()).empty()) {
+    program.set_source({});
+  }
+}
+
+std::string what_is_expected(const std::string& device_config) {
+  return "the device config has " + std::to_string(device_config.size()) +
+         " bytes; expected the SHA-256, in hexadecimal, of a registered program's NAME.so "
+         "(sha256sum), P4 source as UTF-8 text, or nothing: the program that runs. ";
+}
+
+Json command(const char* name, Json args = Json::object()) {
+  return {{"command", name}, {"args", std::move(args)}};
+}
+
+// Members go after who names them; groups after entries, before members.
+void remove_profiles(RunningProgram& program, Json& updates) {
+  const ProgramInfo& info = program.info();
+  for (const config::ActionProfile& profile : info.document().action_profiles()) {
+    for (const std::string& name :
+         {info.selector_of(profile), info.on_switch(profile.preamble())}) {
+      if (name.empty()) continue;
+      const Json found = program.link().call("table_read", {{"table", name}}).at("entries");
+      for (const Json& entry : found)
+        updates.push_back({{"table", name}, {"op", "delete"}, {"key", entry.at("key")}});
+    }
+  }
 }
 
 // Tables as the program's start left them, but for entries that it had from the start and that are
-// no constants.
+// no constants. No packet sees some of it done and some not.
 void begin_anew(RunningProgram& program) {
   const ProgramInfo& info = program.info();
   Json updates = Json::array();
@@ -64,45 +100,51 @@ void begin_anew(RunningProgram& program) {
   }
   for (const config::ValueSet& set : info.document().value_sets())
     updates.push_back({{"table", info.on_switch(set.preamble())}, {"op", "clear"}});
-  program.link().call("table_write", {{"updates", updates}});
-  // Members go after who names them; groups after entries, before members.
-  for (const config::ActionProfile& profile : info.document().action_profiles()) {
-    for (const std::string& name :
-         {info.selector_of(profile), info.on_switch(profile.preamble())}) {
-      if (name.empty()) continue;
-      Json removed = Json::array();
-      const Json found = program.link().call("table_read", {{"table", name}}).at("entries");
-      for (const Json& entry : found)
-        removed.push_back({{"table", name}, {"op", "delete"}, {"key", entry.at("key")}});
-      if (!removed.empty()) program.link().call("table_write", {{"updates", removed}});
-    }
-  }
-  program.link().call("register_clear", Json::object());
-  program.link().call("counter_clear", Json::object());
-  program.link().call("meter_clear", Json::object());
-  clear_replication(program);
+  remove_profiles(program, updates);
+  program.link().call("sequence",
+                      {{"commands",
+                        {command("table_write", {{"updates", updates}}), command("register_clear"),
+                         command("counter_clear"), command("meter_clear"),
+                         command("table_write", {{"updates", replication_clears()}})}}});
   program.forget_all();
 }
 
 }  // namespace
 
-std::optional<PipelineConfig::Library> PipelineConfig::verify(const RunningProgram& program,
-                                                              const Request& request) const {
+std::optional<std::string> PipelineConfig::source_of(const Request& request) const {
+  const Request& meant = request.action() == Set::COMMIT && saved_ ? *saved_ : request;
+  if (!has_source(meant.config())) return std::nullopt;
+  return meant.config().p4_device_config();
+}
+
+std::optional<PipelineConfig::Library> PipelineConfig::verify(
+    const RunningProgram& program, const Request& request, const CompiledSource* compiled) const {
   if (!request.has_config()) throw invalid("the configuration is missing");
   const config::P4Info& given = request.config().p4info();
   const std::string& device_config = request.config().p4_device_config();
-  const std::string hash = hash_in(device_config.substr(0, kMostDeviceConfig));
+  if (compiled != nullptr) {
+    if (compiled->source() != device_config) {
+      throw Refusal(grpc::StatusCode::ABORTED,
+                    "another configuration was saved while this one was compiled");
+    }
+    const RegisteredProgram& made = compiled->program();
+    check_p4info("that was sent as P4 source", made.info, given);
+    const std::string hash = sha256_of_file(made.library);
+    return hash == program.library_hash() ? std::nullopt
+                                          : std::optional(Library{made.library, hash});
+  }
+  const std::string hash = hash_in(device_config);
   if (hash.empty() || hash == program.library_hash()) {
     check_p4info(program.name() + ", which softswitch runs", program.info().document(), given);
     return std::nullopt;
   }
-  if (!is_hash(hash)) {
-    throw invalid("the device config has " + std::to_string(device_config.size()) +
-                  " bytes; expected the SHA-256, in hexadecimal, of a registered program's NAME.so "
-                  "(sha256sum), or nothing: the program that runs. P4 source is not compiled here: "
-                  "compile it (docs/p4soft.md), put NAME.so and NAME.p4info.txtpb into the "
+  if (has_source(request.config())) {
+    throw invalid(what_is_expected(device_config) +
+                  "P4 source is not compiled here: start p4runtime-server with --translator, or "
+                  "compile it (`p4soft compile`) and put NAME.so and NAME.p4info.txtpb into the "
                   "directory of --programs");
   }
+  if (!is_hash(hash)) throw invalid(what_is_expected(device_config) + "Machine code is not taken");
   const auto found = find_program(programs_, hash);
   if (!found) {
     throw invalid("no registered program has the hash " + hash +
@@ -114,46 +156,48 @@ std::optional<PipelineConfig::Library> PipelineConfig::verify(const RunningProgr
 }
 
 void PipelineConfig::commit(RunningProgram& program, const Request& request,
-                            const Replace& replace) {
-  const auto library = verify(program, request);
+                            const CompiledSource* compiled, const Replace& replace) {
+  const auto library = verify(program, request, compiled);
   saved_.reset();
   if (!library) {
     begin_anew(program);
-    set_cookie(program, request);
+    remember(program, request.config());
     return;
   }
   program.link().call("program_load",
                       {{"library", library->path.string()}, {"sha256", library->hash}});
-  set_cookie(*replace(), request);
+  remember(*replace(), request.config());
 }
 
-void PipelineConfig::reconcile(RunningProgram& program, const Request& request) {
-  if (verify(program, request)) {
+void PipelineConfig::reconcile(RunningProgram& program, const Request& request,
+                               const CompiledSource* compiled) {
+  if (verify(program, request, compiled)) {
     throw invalid(
         "softswitch runs another program, whose entries would be lost; use VERIFY_AND_COMMIT");
   }
   saved_.reset();
-  set_cookie(program, request);
+  remember(program, request.config());
 }
 
-void PipelineConfig::set(RunningProgram& program, const Request& request, const Replace& replace) {
+void PipelineConfig::set(RunningProgram& program, const Request& request,
+                         const CompiledSource* compiled, const Replace& replace) {
   switch (request.action()) {
     case Set::VERIFY:
-      verify(program, request);
+      verify(program, request, compiled);
       return;
     case Set::VERIFY_AND_SAVE:
-      verify(program, request);
+      verify(program, request, compiled);
       saved_ = request;
       return;
     case Set::VERIFY_AND_COMMIT:
-      return commit(program, request, replace);
+      return commit(program, request, compiled, replace);
     case Set::COMMIT:
       if (request.has_config())
         throw invalid("a configuration beside COMMIT, which is of the saved one; leave it out");
       if (!saved_) throw not_found("there is no saved configuration; VERIFY_AND_SAVE saves one");
-      return commit(program, Request(*saved_), replace);
+      return commit(program, Request(*saved_), compiled, replace);
     case Set::RECONCILE_AND_COMMIT:
-      return reconcile(program, request);
+      return reconcile(program, request, compiled);
     default:
       throw invalid("what to do with the configuration is not said");
   }
@@ -172,7 +216,8 @@ void get_pipeline_config(const RunningProgram& program, const Get& request,
   if (type == Get::ALL || type == Get::P4INFO_AND_COOKIE)
     *config.mutable_p4info() = program.info().document();
   if (type == Get::ALL || type == Get::DEVICE_CONFIG_AND_COOKIE)
-    config.set_p4_device_config(program.library_hash());
+    config.set_p4_device_config(program.source().empty() ? program.library_hash()
+                                                         : program.source());
   if (const auto cookie = program.cookie()) config.mutable_cookie()->set_cookie(*cookie);
 }
 

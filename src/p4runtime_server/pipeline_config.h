@@ -1,14 +1,17 @@
 // The program as P4Runtime's forwarding-pipeline configuration. Its device config names the program
-// by its hash (registered_programs.h), or is empty: the one that runs.
+// by its hash (registered_programs.h), has its source (source_compiler.h), or is empty: the one
+// that runs.
 #pragma once
 
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "p4/v1/p4runtime.pb.h"
 #include "p4runtime_server/running_program.h"
+#include "p4runtime_server/source_compiler.h"
 
 namespace turntable::p4runtime_server {
 
@@ -22,9 +25,14 @@ class PipelineConfig {
   // `programs`: the directory of registered programs; empty: there are none.
   explicit PipelineConfig(std::filesystem::path programs) : programs_(std::move(programs)) {}
 
-  // Throws Refusal: INVALID_ARGUMENT no configuration, one of no known program, or one whose P4Info
-  // is not that of its program; NOT_FOUND there is nothing to commit.
-  void set(RunningProgram& program, const Request& request, const Replace& replace);
+  // What has to be compiled before set(); nothing: the configuration has no P4 source.
+  std::optional<std::string> source_of(const Request& request) const;
+
+  // `compiled`: the source; nullptr: none is compiled here. Throws Refusal: INVALID_ARGUMENT no
+  // configuration, one of no known program, or one whose P4Info is not that of its program;
+  // NOT_FOUND there is nothing to commit; ABORTED the saved one is not what was compiled any more.
+  void set(RunningProgram& program, const Request& request, const CompiledSource* compiled,
+           const Replace& replace);
 
   // Throws Refusal UNIMPLEMENTED between VERIFY_AND_SAVE and COMMIT: entries of a program that does
   // not run yet are not kept.
@@ -37,9 +45,11 @@ class PipelineConfig {
     std::string hash;
   };
   // That of another program; nothing: the one that runs is meant.
-  std::optional<Library> verify(const RunningProgram& program, const Request& request) const;
-  void commit(RunningProgram& program, const Request& request, const Replace& replace);
-  void reconcile(RunningProgram& program, const Request& request);
+  std::optional<Library> verify(const RunningProgram& program, const Request& request,
+                                const CompiledSource* compiled) const;
+  void commit(RunningProgram& program, const Request& request, const CompiledSource* compiled,
+              const Replace& replace);
+  void reconcile(RunningProgram& program, const Request& request, const CompiledSource* compiled);
 
   std::filesystem::path programs_;
   std::optional<Request> saved_;

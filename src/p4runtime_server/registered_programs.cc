@@ -20,8 +20,11 @@ bool is_library(const std::filesystem::directory_entry& entry) {
          entry.is_regular_file(error);
 }
 
-p4::config::v1::P4Info read_p4info(std::filesystem::path path) {
-  std::ifstream file(path.replace_extension(".p4info.txtpb"));
+}  // namespace
+
+p4::config::v1::P4Info p4info_beside(std::filesystem::path library) {
+  const std::filesystem::path path = library.replace_extension(".p4info.txtpb");
+  std::ifstream file(path);
   std::ostringstream text;
   text << file.rdbuf();
   p4::config::v1::P4Info info;
@@ -29,8 +32,6 @@ p4::config::v1::P4Info read_p4info(std::filesystem::path path) {
     throw std::runtime_error("the P4Info " + path.string() + " cannot be read");
   return info;
 }
-
-}  // namespace
 
 void check_program_directory(const std::filesystem::path& directory) {
   const std::string what = "--programs " + directory.string();
@@ -50,7 +51,7 @@ std::optional<RegisteredProgram> find_program(const std::filesystem::path& direc
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
     if (is_library(entry) && sha256_of_file(entry.path()) == hash)
-      return RegisteredProgram{entry.path(), read_p4info(entry.path())};
+      return RegisteredProgram{entry.path(), p4info_beside(entry.path())};
   }
   return std::nullopt;
 }

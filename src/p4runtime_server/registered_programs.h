@@ -15,6 +15,9 @@ struct RegisteredProgram {
   p4::config::v1::P4Info info;
 };
 
+// NAME.p4info.txtpb of NAME.so. Throws std::runtime_error where it cannot be read.
+p4::config::v1::P4Info p4info_beside(std::filesystem::path library);
+
 // Throws std::runtime_error that names the directory: it is none, or others than its owner and
 // group may write into it, whose code softswitch would run.
 void check_program_directory(const std::filesystem::path& directory);

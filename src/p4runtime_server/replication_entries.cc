@@ -204,11 +204,11 @@ void read_replication(RunningProgram& program, const PacketReplicationEngineEntr
   }
 }
 
-void clear_replication(RunningProgram& program) {
+Json replication_clears() {
   Json updates = Json::array();
   clear_groups(updates);
   updates.push_back({{"table", kSessions}, {"op", "clear"}});
-  program.link().call("table_write", {{"updates", updates}});
+  return updates;
 }
 
 }  // namespace turntable::p4runtime_server

@@ -12,7 +12,7 @@ SwitchUpdate write_replication(RunningProgram& program, p4::v1::Update::Type typ
 void read_replication(RunningProgram& program, const p4::v1::PacketReplicationEngineEntry& wanted,
                       const Entities& found);
 
-// Leaves neither groups nor sessions.
-void clear_replication(RunningProgram& program);
+// Updates for table_write that leave neither groups nor sessions.
+nlohmann::json replication_clears();
 
 }  // namespace turntable::p4runtime_server

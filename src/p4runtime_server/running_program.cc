@@ -37,16 +37,31 @@ ProgramInfo info_of(bfrt_server::SwitchLink& link) {
 
 }  // namespace
 
+void put_notes(const EntryNotes& notes, p4::v1::TableEntry& entry) {
+  entry.set_metadata(notes.metadata);
+  entry.set_controller_metadata(notes.controller_metadata);
+  entry.set_idle_timeout_ns(notes.idle_timeout_ns);
+}
+
 RunningProgram::RunningProgram(const SwitchAddress& address)
     : link_(address.directory, address.name), facts_(link_.bind_program()), info_(info_of(link_)) {}
 
 void RunningProgram::note(const std::string& entry, EntryNotes notes) {
   const std::lock_guard lock(mutex_);
+  const auto before = notes_.find(entry);
+  if (before != notes_.end() && before->second.idle_timeout_ns != 0)
+    idle_timeouts_.erase(idle_timeouts_.find(before->second.idle_timeout_ns));
+  if (notes.idle_timeout_ns != 0) idle_timeouts_.insert(notes.idle_timeout_ns);
   if (notes.empty()) {
     notes_.erase(entry);
   } else {
     notes_[entry] = std::move(notes);
   }
+}
+
+std::optional<std::int64_t> RunningProgram::shortest_idle_timeout_ns() const {
+  const std::lock_guard lock(mutex_);
+  return idle_timeouts_.empty() ? std::nullopt : std::optional(*idle_timeouts_.begin());
 }
 
 void RunningProgram::forget_all() {
@@ -55,6 +70,7 @@ void RunningProgram::forget_all() {
   digests_.clear();
   const std::lock_guard lock(mutex_);
   notes_.clear();
+  idle_timeouts_.clear();
 }
 
 ActionSets& RunningProgram::one_shots() {
@@ -91,6 +107,16 @@ void RunningProgram::set_cookie(std::optional<std::uint64_t> cookie) {
 std::optional<std::uint64_t> RunningProgram::cookie() const {
   const std::lock_guard lock(mutex_);
   return cookie_;
+}
+
+void RunningProgram::set_source(std::string source) {
+  const std::lock_guard lock(mutex_);
+  source_ = std::move(source);
+}
+
+std::string RunningProgram::source() const {
+  const std::lock_guard lock(mutex_);
+  return source_;
 }
 
 }  // namespace turntable::p4runtime_server

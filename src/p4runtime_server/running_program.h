@@ -7,6 +7,7 @@
 #include <mutex>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -28,9 +29,16 @@ struct EntryNotes {
   std::string metadata;
   std::uint64_t controller_metadata = 0;
   bool says_egress_port = false;  // of replicas: they have this field, not the newer `port`
+  std::int64_t idle_timeout_ns = 0;
 
-  bool empty() const { return metadata.empty() && controller_metadata == 0 && !says_egress_port; }
+  bool empty() const {
+    return metadata.empty() && controller_metadata == 0 && !says_egress_port &&
+           idle_timeout_ns == 0;
+  }
 };
+
+// Metadata and idle time-out.
+void put_notes(const EntryNotes& notes, p4::v1::TableEntry& entry);
 
 using GroupName = std::pair<std::string, std::uint32_t>;
 
@@ -52,6 +60,8 @@ class RunningProgram {
   void forget(const std::string& entry) { note(entry, {}); }
   void forget_all();
   EntryNotes notes(const std::string& entry) const;
+  // The shortest idle time-out that an entry has. Nothing: none has one.
+  std::optional<std::int64_t> shortest_idle_timeout_ns() const;
 
   // Sets of actions, and groups of which a member may watch a port. Only for whom ClientStreams
   // lets write or read alone. Throws CommandError the first time, where softswitch does not answer.
@@ -67,6 +77,9 @@ class RunningProgram {
   // The configuration that a client has set; nothing: the program was there before.
   void set_cookie(std::optional<std::uint64_t> cookie);
   std::optional<std::uint64_t> cookie() const;
+  // That the program was sent as. Empty: it was not, or before this server was started.
+  void set_source(std::string source);
+  std::string source() const;
 
  private:
   bfrt_server::SwitchLink link_;
@@ -74,10 +87,12 @@ class RunningProgram {
   ProgramInfo info_;
   mutable std::mutex mutex_;
   std::map<std::string, EntryNotes> notes_;
+  std::multiset<std::int64_t> idle_timeouts_;  // of notes_
   std::optional<ActionSets> one_shots_;
   std::map<GroupName, WatchedGroup> watched_;
   DigestLists digests_;
   std::optional<std::uint64_t> cookie_;
+  std::string source_;
 };
 
 }  // namespace turntable::p4runtime_server

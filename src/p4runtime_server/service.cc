@@ -33,6 +33,17 @@ class Answering {
   std::atomic<int>& answers_;
 };
 
+class Counted {
+ public:
+  explicit Counted(std::atomic<int>& calls) : calls_(calls) { ++calls_; }
+  ~Counted() { --calls_; }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+
+ private:
+  std::atomic<int>& calls_;
+};
+
 // Whatever goes wrong is the call's status, not the server's end.
 template <typename Body>
 grpc::Status status_of(const Body& body) noexcept {
@@ -57,10 +68,11 @@ void check_device(std::uint64_t id) {
 }  // namespace
 
 Service::Service(const SwitchAddress& address, const std::optional<std::string>& cpu_interface,
-                 std::filesystem::path programs)
+                 std::filesystem::path programs, SourceCompilerOptions compiler)
     : address_(address),
       streams_(stream_handlers()),
       pipeline_config_(std::move(programs)),
+      compiler_(std::move(compiler)),
       notifications_(streams_, [this] { return current_or_null(); }),
       follower_(address.directory, address.name,
                 {[this] { appeared(); }, [this] { go_on(); }, [this] { ended(); },
@@ -71,6 +83,11 @@ Service::Service(const SwitchAddress& address, const std::optional<std::string>&
                  }}) {
   if (cpu_interface)
     cpu_port_.emplace(*cpu_interface, [this](std::string_view frame) { packet_in(frame); });
+}
+
+void Service::end() {
+  compiler_.stop();
+  end_streams({grpc::StatusCode::UNAVAILABLE, "p4runtime-server ends"});
 }
 
 StreamHandlers Service::stream_handlers() {
@@ -159,7 +176,7 @@ nlohmann::json Service::stats() const {
   const auto running = current_or_null();
   nlohmann::json program;
   if (running != nullptr) program = running->name();
-  return {{"program", program}, {"clients", streams_.clients()}};
+  return {{"program", program}, {"clients", streams_.clients()}, {"reads", reads_.load()}};
 }
 
 grpc::Status Service::Write(Context*, const p4::v1::WriteRequest* request, p4::v1::WriteResponse*) {
@@ -179,6 +196,7 @@ grpc::Status Service::Read(Context* context, const p4::v1::ReadRequest* request,
                            grpc::ServerWriter<p4::v1::ReadResponse>* writer) {
   return status_of([&] {
     check_device(request->device_id());
+    const Counted counted(reads_);
     ReadAnswer answer;
     streams_.alone([&] {
       pipeline_config_.check_committed();
@@ -192,13 +210,26 @@ grpc::Status Service::Read(Context* context, const p4::v1::ReadRequest* request,
   });
 }
 
+std::unique_ptr<CompiledSource> Service::compile_source(
+    Context& context, const p4::v1::SetForwardingPipelineConfigRequest& request) {
+  if (!compiler_.is_there()) return nullptr;
+  std::optional<std::string> source;
+  streams_.as_primary(request.role(), request.election_id(), [&] {
+    compiler_.check_idle();
+    source = pipeline_config_.source_of(request);
+  });
+  if (!source) return nullptr;
+  return compiler_.compile(*source, [&] { return context.IsCancelled(); });
+}
+
 grpc::Status Service::SetForwardingPipelineConfig(
-    Context*, const p4::v1::SetForwardingPipelineConfigRequest* request,
+    Context* context, const p4::v1::SetForwardingPipelineConfigRequest* request,
     p4::v1::SetForwardingPipelineConfigResponse*) {
   return status_of([&] {
     check_device(request->device_id());
+    const auto compiled = compile_source(*context, *request);
     streams_.as_primary(request->role(), request->election_id(), [&] {
-      pipeline_config_.set(*current(), *request, [this] { return take_program(); });
+      pipeline_config_.set(*current(), *request, compiled.get(), [this] { return take_program(); });
     });
     return grpc::Status::OK;
   });

@@ -26,10 +26,10 @@ class Service final
   // from it and go to it. Throws std::runtime_error where there is no such interface. `programs`:
   // the directory of those that clients may set; empty: there are none.
   Service(const SwitchAddress& address, const std::optional<std::string>& cpu_interface,
-          std::filesystem::path programs);
+          std::filesystem::path programs, SourceCompilerOptions compiler);
 
-  // All streams end with this status.
-  void end_streams(const grpc::Status& status) { streams_.finish_all(status); }
+  // Calls and streams that are under way end.
+  void end();
 
   nlohmann::json stats() const;
 
@@ -53,6 +53,12 @@ class Service final
 
   StreamHandlers stream_handlers();
   void packet_in(std::string_view frame);
+  // Others read and write meanwhile. nullptr: the configuration has no P4 source, or none is
+  // compiled here. Throws Refusal.
+  std::unique_ptr<CompiledSource> compile_source(
+      Context& context, const p4::v1::SetForwardingPipelineConfigRequest& request);
+  // All streams end with this status.
+  void end_streams(const grpc::Status& status) { streams_.finish_all(status); }
 
   // Throws Refusal UNAVAILABLE, which says why, where softswitch does not run.
   std::shared_ptr<RunningProgram> current() const;
@@ -67,9 +73,11 @@ class Service final
   SwitchAddress address_;
   ClientStreams streams_;
   PipelineConfig pipeline_config_;  // of whom streams_ lets write or read alone
+  SourceCompiler compiler_;
   mutable std::mutex mutex_;
   std::shared_ptr<RunningProgram> current_;
   std::string why_not_ = "it was not looked for yet";
+  std::atomic<int> reads_{0};    // calls under way
   std::atomic<int> answers_{0};  // to Read, that are being sent
   // Last: their threads use the others.
   Notifications notifications_;

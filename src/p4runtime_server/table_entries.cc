@@ -4,6 +4,7 @@
 
 #include "p4runtime_server/direct_resources.h"
 #include "p4runtime_server/entry_values.h"
+#include "p4runtime_server/idle_timeouts.h"
 #include "p4runtime_server/meter_data.h"
 #include "p4runtime_server/one_shot_entries.h"
 #include "p4runtime_server/operation.h"
@@ -27,14 +28,22 @@ std::string identity(const config::Table& table, const TableEntry& entry) {
   return place.SerializeAsString();
 }
 
+void check_idle_timeout(const config::Table& table) {
+  if (supports_idle_timeout(table)) return;
+  throw invalid(in(table) +
+                " has no idle time-out; `idle_timeout = true` in the P4 program gives it one");
+}
+
 void refuse_what_is_not_there(const config::Table& table, const TableEntry& entry) {
   refuse_color_counters(entry.has_meter_counter_data());
-  if (entry.idle_timeout_ns() != 0 || entry.has_time_since_last_hit()) {
-    if (table.idle_timeout_behavior() != config::Table::NO_TIMEOUT)
-      throw not_supported(in(table) + ": idle time-outs are bfrt-server's alone");
-    throw invalid(in(table) + " has no idle time-out");
-  }
   if (entry.is_const()) throw invalid(in(table) + ": is_const is not the client's to set");
+  if (entry.has_time_since_last_hit())
+    throw invalid(in(table) + ": time_since_last_hit is not the client's to set");
+  if (entry.idle_timeout_ns() < 0) throw invalid(in(table) + ": idle_timeout_ns is negative");
+  if (entry.idle_timeout_ns() == 0) return;
+  check_idle_timeout(table);
+  if (entry.is_default_action())
+    throw invalid(in(table) + ": the default entry has no idle time-out");
 }
 
 const config::ActionRef& allowed_action(const config::Table& table, std::uint32_t id,
@@ -93,6 +102,12 @@ void put_action_into(const ProgramInfo& info, const config::Table& table,
                             : " of its action profile"));
 }
 
+EntryNotes notes_of(const TableEntry& entry) {
+  return {.metadata = entry.metadata(),
+          .controller_metadata = entry.controller_metadata(),
+          .idle_timeout_ns = entry.idle_timeout_ns()};
+}
+
 SwitchUpdate also(SwitchUpdate update, std::function<void()> remember) {
   update.done = [first = std::move(update.done), remember = std::move(remember)] {
     first();
@@ -135,7 +150,7 @@ SwitchUpdate write_default(RunningProgram& program, Update::Type type, const con
   update["op"] = "set_default";
   put_action_into(info, table, entry.action(), config::ActionRef::TABLE_ONLY, update);
   put_direct(info, table, entry, update);
-  EntryNotes notes{entry.metadata(), entry.controller_metadata()};
+  const EntryNotes notes = notes_of(entry);
   return {std::move(update), [&program, place, notes] { program.note(place, notes); }};
 }
 
@@ -177,19 +192,25 @@ void put_found_action(const ProgramInfo& info, const config::Table& table, const
 void read_table(RunningProgram& program, const config::Table& table, const TableEntry& wanted,
                 const std::function<void(TableEntry&&)>& each) {
   const ProgramInfo& info = program.info();
+  std::map<std::string, std::int64_t> idle_times;
+  if (wanted.has_time_since_last_hit()) idle_times = idle_times_ns(program, table, 0);
   const auto give = [&](const Json& found, bool is_default) {
     TableEntry entry;
-    entry.set_table_id(table.preamble().id());
-    entry.set_is_default_action(is_default);
-    if (!is_default) put_key(table, found.at("key"), entry);
-    if (found.contains("priority")) entry.set_priority(client_priority(found.at("priority")));
+    if (is_default) {
+      entry.set_table_id(table.preamble().id());
+      entry.set_is_default_action(true);
+    } else {
+      entry = place_on_switch(table, found);
+    }
     const std::string name = entry.SerializeAsString();
     const EntryNotes notes = program.notes(name);
     const bool may_have_set = !is_default && has_selector(info, table);
     put_found_action(info, table, found, may_have_set ? program.one_shots().find(name) : nullptr,
                      entry);
-    entry.set_metadata(notes.metadata);
-    entry.set_controller_metadata(notes.controller_metadata);
+    put_notes(notes, entry);
+    const auto idle_ns = idle_times.find(name);
+    if (idle_ns != idle_times.end())
+      entry.mutable_time_since_last_hit()->set_elapsed_ns(idle_ns->second);
     entry.set_is_const(!is_default && table.is_const_table());
     put_found_direct(info, table, wanted, found.at("data"), entry);
     if (is_wanted(wanted, entry)) each(std::move(entry));
@@ -250,7 +271,7 @@ SwitchUpdate write_table_entry(RunningProgram& program, Update::Type type,
     written.update = std::move(update);
   }
   written.once = set_name;
-  EntryNotes notes{entry.metadata(), entry.controller_metadata()};
+  const EntryNotes notes = notes_of(entry);
   return also(std::move(written), [&program, place, notes] { program.note(place, notes); });
 }
 
@@ -258,14 +279,22 @@ void each_entry(RunningProgram& program, const TableEntry& wanted,
                 const std::function<void(TableEntry&&)>& each) {
   const ProgramInfo& info = program.info();
   refuse_color_counters(wanted.has_meter_counter_data());
+  if (wanted.has_time_since_last_hit()) {
+    if (wanted.is_default_action()) throw invalid("default entries have no idle time-out");
+    if (wanted.table_id() != 0) check_idle_timeout(info.table(wanted.table_id()));
+  }
   if (wanted.table_id() != 0)
     return read_table(program, info.table(wanted.table_id()), wanted, each);
   TableEntry unfiltered;
   if (wanted.has_counter_data()) unfiltered.mutable_counter_data();
   if (wanted.has_meter_config()) unfiltered.mutable_meter_config();
   unfiltered.set_is_default_action(wanted.is_default_action());
-  for (const config::Table& table : info.document().tables())
+  for (const config::Table& table : info.document().tables()) {
+    const bool has_time = wanted.has_time_since_last_hit() && supports_idle_timeout(table);
+    unfiltered.clear_time_since_last_hit();
+    if (has_time) unfiltered.mutable_time_since_last_hit();
     read_table(program, table, unfiltered, each);
+  }
 }
 
 void read_table_entries(RunningProgram& program, const TableEntry& wanted, const Entities& found) {

@@ -37,12 +37,22 @@ def translate(
     include_directories: list[Path],
     defines: dict[str, str],
     warn: Callable[[P4Warning], None] | None = None,
+    *,
+    confined: bool = False,
 ) -> Translation:
-    """What a program becomes; warnings only if there is a function for them.
+    """What a program becomes; warnings only if there is a function for them. A confined one
+    includes nothing but the files that p4soft brings.
 
     Raises P4Error, or OSError if a file cannot be read.
     """
-    program = parse(path, [*include_directories, INCLUDE], {**PREDEFINED, **defines}, warn)
+    shipped = frozenset(each.name for each in INCLUDE.iterdir() if each.suffix == ".p4")
+    program = parse(
+        path,
+        [INCLUDE] if confined else [*include_directories, INCLUDE],
+        {**PREDEFINED, **defines},
+        warn,
+        shipped if confined else None,
+    )
     check_annotations(program)
     scope = check(program)
     pipes = elaborate(program, scope)
@@ -85,7 +95,7 @@ def add_program_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def translated(options: argparse.Namespace) -> Translation:
+def translated(options: argparse.Namespace, *, confined: bool = False) -> Translation:
     """The translation that the command line asks for; warnings are printed.
 
     Raises P4Error, or OSError if a file cannot be read.
@@ -93,7 +103,11 @@ def translated(options: argparse.Namespace) -> Translation:
     sys.setrecursionlimit(RECURSION_LIMIT)
     try:
         return translate(
-            options.program, options.include, dict(options.define), warn=_print_warning
+            options.program,
+            options.include,
+            dict(options.define),
+            warn=_print_warning,
+            confined=confined,
         )
     except RecursionError:
         top = Position(str(options.program), 1, 1)

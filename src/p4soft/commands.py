@@ -7,9 +7,11 @@ from collections.abc import Callable
 
 from p4soft import cli, constants
 from p4soft.run import command as run
+from p4soft.run import compile_command
 
 COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
     "run": (run.main, "a TNA program as a switch on network interfaces, with its control plane"),
+    "compile": (compile_command.main, "a TNA program to a library that softswitch loads"),
     "translate": (cli.main, "a TNA program to C++, its schema and P4Info"),
     "constants": (constants.main, "enums and constants of a P4 file to a C++ header"),
 }

@@ -65,6 +65,7 @@ void SwitchControl::serve(node::ControlServer& server) {
   for (const std::string& command : program_->control().commands()) {
     on_pipeline(command, [this, command](const Json& args) { return on_program(command, args); });
   }
+  on_pipeline("sequence", [this](const Json& args) { return in_sequence(args); });
   for (const char* command : dataplane::PacketTracer::kCommands) {
     on_pipeline(command, [this, command](const Json& args) { return trace(command, args); });
   }
@@ -100,6 +101,20 @@ Json SwitchControl::on_program(const std::string& command, const Json& args) {
   check_program(args);
   program_->control().at(static_cast<std::uint64_t>(monotonic_ns()));
   return dataplane::run_table_command(fixed_tables_, program_->control(), command, args);
+}
+
+Json SwitchControl::in_sequence(const Json& args) {
+  expect_names("sequence", args, {"commands", "program_number"});
+  check_program(args);
+  const Json commands = args.value("commands", Json());
+  if (!commands.is_array())
+    throw bad_argument("sequence: \"commands\" is " + commands.dump() +
+                       R"(; expected an array of {"command", "args"})");
+  for (const Json& each : commands) {
+    expect_names("sequence", each, {"command", "args"});
+    on_program(each.value("command", ""), each.value("args", Json::object()));
+  }
+  return Json::object();
 }
 
 void SwitchControl::check_program(const Json& args) const {

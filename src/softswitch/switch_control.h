@@ -37,6 +37,8 @@ class SwitchControl {
   using Json = nlohmann::json;
 
   Json on_program(const std::string& command, const Json& args);
+  // The first that fails ends them; what those before it did stays.
+  Json in_sequence(const Json& args);
   // Throws CommandError "program_changed" where "program_number" is of another program.
   void check_program(const Json& args) const;
   Json program_load(const Json& args);

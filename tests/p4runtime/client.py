@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import queue
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -71,7 +72,11 @@ class Client:
             self.channel = grpc.secure_channel(address, credentials, options=OPTIONS)
         self._outgoing: queue.Queue[Any] = queue.Queue()
         self._incoming: Any = None
-        self.info = self.get_config().p4info
+
+    @functools.cached_property
+    def info(self) -> Any:
+        """The P4Info of the program that runs when it is first asked for."""
+        return self.get_config().p4info
 
     # --- calls ---
 

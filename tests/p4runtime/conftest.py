@@ -238,3 +238,52 @@ def client(connect: Connect, election_ids: Iterator[int]) -> Client:
     assert made.open().arbitration.status.code == 0
     made.set_config("VERIFY_AND_COMMIT", made.get_config())
     return made
+
+
+@dataclass
+class Compiling:
+    """A switch, and a server in front of it with a translator."""
+
+    switch: SoftswitchTarget
+    server: Server
+    client: Client
+    directory: Path  # what the server keeps
+
+
+StartCompiling = Callable[..., Compiling]
+
+
+@pytest.fixture
+def p4soft() -> Path:
+    return Path(sys.executable).with_name("p4soft")
+
+
+@pytest.fixture
+def start_compiling(
+    build_dir: Path, programs: Programs, proto: SimpleNamespace, tmp_path: Path
+) -> Iterator[StartCompiling]:
+    started: list[Compiling] = []
+    switch = SoftswitchTarget(
+        build_dir / "bin" / "softswitch", programs.library("everything"), tmp_path, PORTS
+    )
+
+    def begin(translator: Path, *options: str) -> Compiling:
+        server = Server(
+            build_dir / "bin" / "p4runtime-server",
+            tmp_path,
+            f"--translator={translator}",
+            *options,
+            name="p4runtime-server",
+        )
+        client = Client(server.address, proto)
+        assert client.open().arbitration.status.code == 0
+        kept = tmp_path / "p4runtime-server.programs"
+        started.append(Compiling(switch, server, client, kept))
+        return started[-1]
+
+    yield begin
+    for each in started:
+        each.client.close()
+        if each.server.process.poll() is None:
+            each.server.close()
+    switch.close()

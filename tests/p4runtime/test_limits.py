@@ -91,3 +91,39 @@ def test_a_read_asks_for_so_much(client: Client) -> None:
         client.read(*[wanted] * (MOST_READS + 1))
     assert failed.value.code.name == "RESOURCE_EXHAUSTED"
     assert str(MOST_READS) in failed.value.message
+
+
+def test_an_answer_is_limited(client: Client) -> None:
+    """By what it would hold: 32 entries with 64 KiB each, read 65 times, are 130 MiB."""
+    entries = []
+    for number in range(32):
+        entries.append(forward(client, match=key(number + 1)))
+        entries[-1].metadata = bytes(64 << 10)
+    client.write(*(client.update("INSERT", table_entry=entry) for entry in entries))
+    wanted = client.proto.Entity()
+    wanted.table_entry.table_id = client.id_of("tables", "forward")
+    assert len(client.read(*[wanted] * 63)) == 63 * 32
+    with pytest.raises(CallError) as failed:
+        client.read(*[wanted] * 65)
+    assert failed.value.code.name == "RESOURCE_EXHAUSTED"
+    assert "the answer has more than 134217728 bytes" in failed.value.message
+
+
+def test_a_read_that_nobody_waits_for_ends(client: Client, server: Server) -> None:
+    """Nobody writes before a read has ended: this one would take minutes."""
+    request = client.proto.ReadRequest(device_id=DEVICE)
+    for _ in range(MOST_READS):
+        wanted = request.entities.add().table_entry  # none is: each table is looked through for it
+        wanted.table_id, wanted.metadata = client.id_of("tables", "forward"), b"none"
+    entries = (forward(client, match=key(number + 1)) for number in range(1000))
+    client.write(*(client.update("INSERT", table_entry=entry) for entry in entries))
+    channel = grpc.insecure_channel(server.address, options=DEAF)
+    call = channel.unary_stream(
+        f"/{SERVICE}/Read",
+        request_serializer=lambda message: message.SerializeToString(),
+        response_deserializer=client.proto.ReadResponse.FromString,
+    )(request)
+    wait_until(lambda: server.command("stats")["reads"] == 1)
+    call.cancel()
+    client.write(client.update("DELETE", table_entry=forward(client, match=key(1))))
+    channel.close()

@@ -249,3 +249,31 @@ def test_nobody_waits_for_digests_of_a_program_that_has_gone(
         assert told["result"]["digests"] == []
     else:
         assert told["error"]["code"] == "program_changed"
+
+
+def test_commands_in_sequence_are_one(bare_switch: SoftswitchTarget, programs: Programs) -> None:
+    """The first that fails ends them; what is for another program does nothing."""
+    name = "pipe.Ingress.forward"
+    insert = {
+        "table": name,
+        "op": "insert",
+        "key": {"hdr.ethernet.dst_addr": 5},
+        "action": "Ingress.send",
+        "data": {"port": 2},
+    }
+    write = {"command": "table_write", "args": {"updates": [insert]}}
+    number = bare_switch.command("info")["program_number"]
+    bare_switch.command("sequence", commands=[{"command": "register_clear"}, write])
+    assert bare_switch.command("table_info", table=name)["entries"] == 1
+    clear = {"command": "table_write", "args": {"updates": [{"table": name, "op": "clear"}]}}
+    with pytest.raises(CommandFailedError) as failed:
+        bare_switch.command("sequence", commands=[clear, write, write, clear])
+    assert "exists" in str(failed.value)
+    assert bare_switch.command("table_info", table=name)["entries"] == 1
+    with pytest.raises(CommandFailedError) as failed:
+        bare_switch.command("sequence", commands={"command": "register_clear"})
+    assert "expected an array of" in str(failed.value)
+    bare_switch.command("program_load", library=str(programs.library("packets")))
+    with pytest.raises(CommandFailedError) as failed:
+        bare_switch.command("sequence", commands=[write], program_number=number)
+    assert "program_changed" in str(failed.value)

@@ -390,11 +390,3 @@ def test_many_entries_come_in_several_messages(client: Client) -> None:
     ]
     client.write(*updates)
     assert len(list(client.entries("forward"))) == 5000
-
-
-def test_idle_time_outs_are_not_served(client: Client) -> None:
-    """The one table's program has them, the other's has not."""
-    watched = client.entry("watched", client.action("mark", value=b"\x01"), dst_addr=EXACT)
-    for entry, expected in ((watched, "UNIMPLEMENTED"), (forward(client), "INVALID_ARGUMENT")):
-        entry.idle_timeout_ns = 10**9
-        assert refused(client, client.update("INSERT", table_entry=entry)) == code(expected)

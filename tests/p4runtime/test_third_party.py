@@ -20,10 +20,11 @@ from packet.live_switch import SoftswitchTarget
 
 from .certificates import Authority
 from .client import Client
-from .conftest import InnerSwitch
+from .conftest import InnerSwitch, Programs, StartCompiling
 from .test_action_sets import colours
 from .test_cells import registers
 from .test_digests import source
+from .test_sources import PACKETS
 from .test_tables import frame
 from .test_value_sets import members
 
@@ -149,6 +150,7 @@ def look_at_every_step(session: Session, client: Client, switch: SoftswitchTarge
     assert session.next("digest").items() >= {"mac": source(7).hex(), "port": "01"}.items()
     switch.send(2, frame(source=source(8)))
     assert session.next("digest").items() >= {"mac": source(8).hex(), "port": "02"}.items()
+    assert session.next("idle") == {"timeouts_ns": [100_000_001]}
     session.next("end")
 
 
@@ -190,5 +192,28 @@ def test_certificates(
     try:
         session.next("tables")
         assert len(list(client.entries("forward"))) == 1
+    finally:
+        session.kill()
+
+
+@PYTHONS
+def test_p4_source(
+    environments: dict[str, Path],
+    kind: str,
+    start_compiling: StartCompiling,
+    p4soft: Path,
+    programs: Programs,
+    tmp_path: Path,
+) -> None:
+    it = start_compiling(p4soft)
+    it.client.close()
+    p4info = tmp_path / "program.p4info.txtpb"
+    shutil.copy(programs.library("packets").with_suffix(".p4info.txtpb"), p4info)
+    shutil.copy(PACKETS, tmp_path / "source.p4")
+    session = Session(environments[kind], f"{kind}_source.py", it.server.address, 2, p4info)
+    try:
+        session.next("set")
+        assert it.switch.send(1, frame()) == [(3, frame())]
+        session.end()
     finally:
         session.kill()

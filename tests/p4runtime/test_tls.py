@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +14,7 @@ from packet.live_switch import SoftswitchTarget
 
 from .certificates import Authority
 from .client import CallError, Client
+from .conftest import Connect
 from .test_tables import forward
 
 
@@ -47,21 +48,63 @@ def test_a_client_of_the_authority_is_let_in(
 def test_others_get_no_answer(
     tls_server: Server,
     authority: Authority,
-    proto: SimpleNamespace,
+    client: Client,
     tmp_path: Path,
     kind: str,
 ) -> None:
-    """No call is answered: neither the program nor an entry is told, and nothing is written."""
+    """To no call: neither the program nor an entry is told, and nothing is written."""
     pairs = {
         "no certificate": None,
         "another authority": Authority(tmp_path, "stranger").vouch_for("strangers-client"),
         "expired": authority.vouch_for("old-client", days=-1),
     }
     given = None if kind == "plain text" else credentials(authority.certificate, pairs[kind])
-    with pytest.raises(CallError) as failed:
-        Client(tls_server.address, proto, 1, given)
-    assert failed.value.code.name == "UNAVAILABLE"
+    stranger = Client(tls_server.address, client.proto, 2**60, given)
+    config, entry = client.get_config(), forward(client)
+    calls: dict[str, Callable[[], Any]] = {
+        "StreamChannel": stranger.open,
+        "SetForwardingPipelineConfig": lambda: stranger.set_config("VERIFY_AND_COMMIT", config),
+        "GetForwardingPipelineConfig": stranger.get_config,
+        "Write": lambda: stranger.write(client.update("INSERT", table_entry=entry)),
+        "Read": lambda: stranger.read(client.proto.Entity(table_entry=client.proto.TableEntry())),
+        "Capabilities": stranger.capabilities,
+    }
+    try:
+        for name, call in calls.items():
+            with pytest.raises(CallError) as failed:
+                call()
+            assert failed.value.code.name == "UNAVAILABLE", name
+    finally:
+        stranger.close()
     assert tls_server.command("stats")["clients"] == 0
+    assert list(client.entries("forward")) == []
+
+
+@pytest.mark.parametrize("rank", ["a backup", "no client", "of another role"])
+def test_whoever_is_not_primary_changes_nothing(
+    connect: Connect, client: Client, rank: str
+) -> None:
+    """What is only read is answered to whoever reaches the server."""
+    other = connect(client.election_id - 1)
+    if rank == "a backup":
+        other.open()
+    elif rank == "of another role":
+        other.open(role="another")
+    config, entry = client.get_config(), forward(client)
+    for call in (
+        lambda: other.write(client.update("INSERT", table_entry=entry)),
+        *(
+            lambda action=action: other.set_config(action, config)
+            for action in ("VERIFY", "VERIFY_AND_SAVE", "VERIFY_AND_COMMIT", "RECONCILE_AND_COMMIT")
+        ),
+        lambda: other.set_config("COMMIT", None),
+    ):
+        with pytest.raises(CallError) as failed:
+            call()
+        assert failed.value.code.name == "PERMISSION_DENIED"
+    assert other.get_config() == config
+    assert other.capabilities().p4runtime_api_version
+    assert list(other.entries("forward")) == []
 
 
 def test_beyond_the_loopback_certificates_are_needed(

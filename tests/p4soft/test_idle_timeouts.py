@@ -91,6 +91,11 @@ def events(switch: MemoryTarget, at_ns: int) -> list[tuple[int, str]]:
     return [(event["key"]["hdr.data.kind"], event["state"]) for event in told]
 
 
+def idle_times(switch: MemoryTarget, at_ns: int, **args: Any) -> dict[int, int]:
+    entries = switch.command("aging_read", table="t", now_ns=at_ns, **args)["entries"]
+    return {each["key"]["hdr.data.kind"]: each["idle_ns"] for each in entries}
+
+
 @pytest.fixture
 def start(load: Callable[[str], MemoryTarget]) -> Iterator[Callable[[str], MemoryTarget]]:
     """What the test wrote is cleared behind it."""
@@ -103,6 +108,26 @@ def start(load: Callable[[str], MemoryTarget]) -> Iterator[Callable[[str], Memor
     yield of
     for switch in started:
         write(switch, "clear")
+
+
+def test_how_long_an_entry_was_not_hit_is_read(start: Any) -> None:
+    """To the nanosecond, with and without a time to live, and told of or not."""
+    switch = start(DIRECT)
+    insert(switch, 1)
+    insert(switch, 2, ttl=1)
+    assert idle_times(switch, START) == {1: 0, 2: 0}
+    assert idle_times(switch, START + 7) == {1: 7, 2: 7}
+    events(switch, START + 5 * MS)
+    hit(switch, 2, START + 6 * MS)
+    assert idle_times(switch, START + 6 * MS + 1) == {1: 6 * MS + 1, 2: 1}
+    assert idle_times(switch, START + 6 * MS + 1, idle_ns=2) == {1: 6 * MS + 1}
+    switch.command("table_write", updates=[{"op": "modify", "table": "t", **place(1)}])
+    assert idle_times(switch, START + 9 * MS)[1] == 9 * MS, "runs on when it gets another action"
+
+
+def place(kind: int) -> dict[str, Any]:
+    key = {"hdr.data.kind": kind}
+    return {"key": key, "action": "set", "data": {"v": 1}}
 
 
 def test_hit_states_are_those_of_the_last_update(start: Any) -> None:

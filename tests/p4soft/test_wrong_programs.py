@@ -71,6 +71,14 @@ CASES: dict[str, tuple[str, str]] = {
         "#define GLUE(x, y) x##y\n" + program("hdr.data.a = /*^*/GLUE(hdr, .);"),
         "## makes 'hdr.', which is not one token",
     ),
+    "name that ends its string": (
+        program(local='/*^*/@name("x\\"); f(); (\\"") ' + TABLE.strip() % ""),
+        "@name needs one name in quotes",
+    ),
+    "name that is none": (
+        program(local="/*^*/@name(\\) " + TABLE.strip() % ""),
+        "@name needs one name in quotes",
+    ),
     # --- Grammar
     "missing semicolon": (
         program("hdr.data.a = 1 /*^*/}"),

@@ -5,10 +5,15 @@ docs/p4soft.md has a row for every name below.
 
 from __future__ import annotations
 
-from p4soft.errors import unsupported
+import re
+
+from p4soft.errors import P4Error, unsupported
 from p4soft.frontend import syntax
 from p4soft.tree import walk
 
+# Names of @name stand in strings of the C++ that is made: no quote, backslash or question mark ends
+# or changes these.
+_CONTROL_PLANE_NAME = re.compile(r'"[A-Za-z0-9_.$\[\]()<>{}:;,@/+*# -]+"')
 _SITES: dict[type, str] = {
     syntax.Table: "a table",
     syntax.TableKey: "a key",
@@ -88,6 +93,18 @@ def check_annotations(program: syntax.Program) -> None:
                 f"@{name} here",
                 f"@{name} on {' or '.join(sorted(EFFECTS[name]))}",
             )
+        if name == "name":
+            _check_name(annotation)
+
+
+def _check_name(annotation: syntax.Annotation) -> None:
+    words = annotation.arguments
+    if len(words) != 1 or _CONTROL_PLANE_NAME.fullmatch(words[0].text) is None:
+        raise P4Error(
+            annotation.position,
+            "@name needs one name in quotes, of letters, digits, spaces and _.$[]()<>{}:;,@/+*#-: "
+            'for example @name("pipe.forward")',
+        )
 
 
 def _sites_of(node: syntax.Node) -> set[str]:

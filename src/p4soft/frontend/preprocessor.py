@@ -82,9 +82,12 @@ class Preprocessor:
         include_directories: Iterable[Path],
         defines: dict[str, str],
         warn: Callable[[P4Warning], None] | None = None,
+        may_include: frozenset[str] | None = None,
     ) -> None:
+        """may_include: the only names that #include may say; None: any."""
         self._directories = list(include_directories)
         self._warn = warn or (lambda _: None)
+        self._may_include = may_include
         self._read: set[Path] = set()
         self._once: set[Path] = set()  # those of `_read` with #pragma once
         self._macros: dict[str, Macro] = {}
@@ -215,6 +218,10 @@ class Preprocessor:
             wanted, places = "".join(t.text for t in rest[1:-1]), self._directories
         else:
             raise P4Error(name.position, 'expected #include "file" or #include <file>')
+        if self._may_include is not None and wanted not in self._may_include:
+            # Before any file is looked for: whether there is one is not told either.
+            allowed = ", ".join(sorted(self._may_include))
+            raise P4Error(rest[0].position, f"'{wanted}' may not be included; these may: {allowed}")
         for place in places:
             found = place / wanted
             if found.is_file():

@@ -324,9 +324,11 @@ def parse(
     include_directories: Iterable[Path],
     defines: dict[str, str],
     warn: Callable[[P4Warning], None] | None = None,
+    may_include: frozenset[str] | None = None,
 ) -> syntax.Program:
-    """The syntax tree of a program; warnings only if there is a function for them.
+    """The syntax tree of a program; warnings only if there is a function for them. may_include:
+    names of the files that it may include, None: any.
 
     Raises P4Error, or OSError if the file cannot be read.
     """
-    return parse_tokens(Preprocessor(include_directories, defines, warn).read(path))
+    return parse_tokens(Preprocessor(include_directories, defines, warn, may_include).read(path))

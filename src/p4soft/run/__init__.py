@@ -7,6 +7,8 @@
     processes     children that end with this process, whatever ends it
     node          questions to a child over its control socket
     command       the command line, and the order of all that
+    compile_command   the command line of `p4soft compile`, which makes a program and runs nothing
+    confinement   what a stranger's program may take of the machine
 
 Whatever goes wrong is a `RunError` that says what, where, what was expected and what to do.
 """

@@ -9,6 +9,7 @@ from steps import arguments, expect, step
 
 MAC = "02:00:00:00:00:05"
 TIMEOUT_S = 20
+IDLE_TIMEOUT_NS = 100_000_001
 
 
 def options():
@@ -182,6 +183,21 @@ async def digests(switch):
     waiting.cancel()
 
 
+async def idle(switch):
+    lists = switch.read_idle_timeouts()
+    waiting = asyncio.ensure_future(anext(lists))
+    await asyncio.sleep(0)  # its queue is open now
+    entry = fy.P4TableEntry(
+        "watched",
+        match=match(switch, "watched", dst_addr=MAC),
+        action=fy.P4TableAction("mark", value=1),
+        idle_timeout_ns=IDLE_TIMEOUT_NS,
+    )
+    await switch.write([+entry])
+    told = await asyncio.wait_for(waiting, TIMEOUT_S)
+    step("idle", timeouts_ns=[each.idle_timeout_ns for each in told])
+
+
 async def main():
     address, given = options()
     async with fy.Switch("switch", address, given) as switch:
@@ -190,6 +206,7 @@ async def main():
         await cells(switch)
         await replication(switch)
         await digests(switch)
+        await idle(switch)
         await switch.delete_all()
         expect(await all_of(switch, fy.P4TableEntry("forward")), [])
         step("end")

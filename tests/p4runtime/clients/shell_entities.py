@@ -12,6 +12,7 @@ from steps import arguments, expect, run, step
 
 MAC = "02:00:00:00:00:05"
 TIMEOUT_S = 20
+IDLE_TIMEOUT_NS = 100_000_001
 
 
 def setup():
@@ -194,6 +195,18 @@ def digests():
     made.delete()
 
 
+def idle():
+    lists = sh.IdleTimeoutNotification()
+    made = sh.TableEntry("Ingress.watched")(action="Ingress.mark")
+    made.match["hdr.ethernet.dst_addr"] = MAC
+    made.action["value"] = "1"
+    made.idle_timeout_ns = IDLE_TIMEOUT_NS
+    made.insert()
+    told = lists.notification_queue.get(timeout=TIMEOUT_S).idle_timeout_notification
+    step("idle", timeouts_ns=[each.idle_timeout_ns for each in told.table_entry])
+    made.delete()
+
+
 def session():
     setup()
     tables()
@@ -201,6 +214,7 @@ def session():
     cells()
     replication()
     digests()
+    idle()
     step("end")
 
 
