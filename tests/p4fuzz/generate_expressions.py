@@ -41,8 +41,8 @@ class Names:
 
 @dataclass
 class Scope:
-    """What code at one point may use. `tables` and `registers` are shared: a packet may meet each
-    once, so who uses one takes it out.
+    """What code at one point may use. `tables`, `registers` and `meters` are shared: a packet may
+    meet each once, so who uses one takes it out.
     """
 
     readable: list[tree.Place]
@@ -56,6 +56,7 @@ class Scope:
     nested: list[tree.Callable] = field(default_factory=list)
     tables: list[tree.Table] = field(default_factory=list)
     registers: list[tree.RegisterAction] = field(default_factory=list)
+    meters: list[tree.Meter] = field(default_factory=list)
     kind: str = "control"  # or action, function, parser
     returns: Type | None = None
 

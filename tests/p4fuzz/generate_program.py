@@ -9,6 +9,7 @@ import random
 from . import tree
 from .generate_expressions import WIDTHS, Scope
 from .generate_parser import ParserGenerator
+from .switch_model import RECIRCULATION_PORT
 from .tree import BOOL, Bits, Enum
 
 _ALGORITHMS = ["CRC8", "CRC16", "CRC32", "CRC64", "IDENTITY", "XOR8", "XOR16", "XOR32"]
@@ -120,6 +121,7 @@ class ProgramGenerator(ParserGenerator):
             self._hashes(), self._counters(), self._registers(), [], [], [],
             reads_parser_error=gress == "ig" and self.chance(0.2),
         )  # fmt: skip
+        block.meters = self.meters()
         block.states = self.states(block)
         if gress == "ig":
             self._copies(block)
@@ -175,10 +177,16 @@ class ProgramGenerator(ParserGenerator):
             places, list(places), block.header_places(), block.stacks, block.hashes,
             block.counters, self.functions,
         )  # fmt: skip
+        if block.resubmit is not None and block.resubmit.header is not None:
+            scope.readable += [
+                tree.Place(each.type, f"{block.resubmit.place}.{each.name}")
+                for each in block.resubmit.header.fields
+            ] * 3
         block.nested = [self._nested(block, scope) for _ in range(self.random.randrange(2))]
         scope.nested = list(block.nested)
         scope.readable += self._intrinsic(block)
         scope.registers = list(block.register_actions)
+        scope.meters = list(block.meters)
         name = "Ingress" if block.gress == "ig" else "Egress"
         block.control = self._with_tables(tree.Callable("control", name, [], []), scope, 3)
         block.control.body[:0] = self._first_statements(block, scope, egress)
@@ -245,6 +253,8 @@ class ProgramGenerator(ParserGenerator):
             low = self.expression(scope, Bits(3), 1)
             number = tree.Concat(Bits(9), tree.Literal(Bits(6), 0), low)
             statements.append(tree.Assign(port, number))
+            if self.chance(0.2):
+                statements.append(self._round(scope))
             if self.groups:
                 statements.append(self._to_group(scope))
             if not egress or self.chance(0.1):
@@ -268,6 +278,15 @@ class ProgramGenerator(ParserGenerator):
             assigned = tree.Assign(place, tree.Literal(Bits(3), number))
             statements.append(tree.If(self.expression(scope, BOOL, 2), [assigned], []))
         return statements
+
+    def _round(self, scope: Scope) -> tree.Statement:
+        """Some packets come in again, those that do so once."""
+        came = tree.Place(Bits(9), "ig_intr_md.ingress_port")
+        again = tree.Binary(BOOL, "!=", came, tree.Literal(Bits(9), RECIRCULATION_PORT))
+        condition = tree.Binary(BOOL, "&&", again, self.expression(scope, BOOL, 2))
+        port = tree.Place(Bits(9), "ig_tm_md.ucast_egress_port")
+        sent = tree.Assign(port, tree.Literal(Bits(9), RECIRCULATION_PORT))
+        return tree.If(condition, [sent], [])
 
     def _to_group(self, scope: Scope) -> tree.Statement:
         group = tree.Place(Bits(16), "ig_tm_md.mcast_grp_a")
@@ -293,7 +312,22 @@ class ProgramGenerator(ParserGenerator):
         if self.chance(0.2):
             block.digest = self._digest(block)
         elif self.chance(0.25):
-            block.resubmit = tree.Resubmit(self.names.new("re"), self.random.randrange(1, 8))
+            block.resubmit = self._resubmit(block)
+
+    def _resubmit(self, block: tree.Block) -> tree.Resubmit:
+        """With 64 bits of metadata, or nothing."""
+        resubmit = tree.Resubmit(self.names.new("re"), self.random.randrange(1, 8))
+        if self.chance(0.7):
+            widths = self.random.choice([[32, 32], [32, 16, 16], [8, 16, 8, 32]])
+            resubmit.values = [
+                next(tree.Place(v.type, v.name) for v in block.metadata if v.type == Bits(width))
+                for width in widths
+            ]
+            fields = [tree.Field(self.names.new("x"), Bits(width)) for width in widths]
+            resubmit.header = tree.HeaderType(self.names.new("h") + "_h", fields)
+            self.header_types.append(resubmit.header)
+            resubmit.place = f"md.{self.names.new('again')}"
+        return resubmit
 
     def _digest(self, block: tree.Block) -> tree.Digest:
         """Of up to four fields: a message is 48 bytes at most."""

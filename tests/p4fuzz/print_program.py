@@ -21,10 +21,15 @@ class Printer(StatementPrinter):
 
     def _parser_state(self, state: tree.State, block: tree.Block | None = None) -> str:
         """block: whose parser the state is of; none for a subparser's."""
-        lines = ""
-        if state.name == "start" and block is not None:
-            lines += f"        pkt.extract({block.gress}_intr_md);\n"
-            lines += "        pkt.advance(PORT_METADATA_SIZE);\n" * (block.gress == "ig")
+        before = lines = ""
+        name = state.name
+        if name == "start" and block is not None:
+            intrinsic = f"        pkt.extract({block.gress}_intr_md);\n"
+            if block.resubmit is not None and block.resubmit.header is not None:
+                before, name = _RESUBMITTED.format(intrinsic, block.resubmit.place), _BODY
+            else:
+                lines += intrinsic
+                lines += "        pkt.advance(PORT_METADATA_SIZE);\n" * (block.gress == "ig")
         lines += self.body(state.body, "        ")
         if not state.subjects:
             lines += f"        transition {state.cases[0].state};\n"
@@ -33,7 +38,7 @@ class Printer(StatementPrinter):
             for case in state.cases:
                 lines += f"            {self._keyset(state, case)}: {case.state};\n"
             lines += "        }\n"
-        return f"    state {state.name} {{\n{lines}    }}\n"
+        return f"{before}    state {name} {{\n{lines}    }}\n"
 
     def _subparser(self, parser: tree.Subparser, gress: str) -> str:
         states = "".join(self._parser_state(state) for state in parser.states)
@@ -65,7 +70,8 @@ class Printer(StatementPrinter):
         long = name.lower()
         statements = [each for state in block.states for each in state.body]
         subparsers = [each for each in statements if isinstance(each, tree.Subparser)]
-        states = "".join(self._parser_local(each) for each in (*block.value_sets, *subparsers))
+        states = f"    Checksum() {block.parser_checksum};\n" * bool(block.parser_checksum)
+        states += "".join(self._parser_local(each) for each in (*block.value_sets, *subparsers))
         states += "".join(self._parser_state(state, block) for state in block.states)
         control = block.control
         if g == "ig":
@@ -109,6 +115,8 @@ class Printer(StatementPrinter):
             *((f"{stack.type.name}[{stack.size}]", stack.name) for stack in block.stacks),
         ]
         metadata = [(self.type_(each.type), each.name) for each in block.metadata]
+        if block.resubmit is not None and block.resubmit.header is not None:
+            metadata.append((block.resubmit.header.name, block.resubmit.place))
         text = _struct(f"{block.gress}_headers_t", places)
         text += _struct(f"{block.gress}_metadata_t", metadata)
         if block.digest is not None:
@@ -118,10 +126,8 @@ class Printer(StatementPrinter):
         return text
 
     def _externs(self, block: tree.Block) -> str:
-        text = "".join(
-            f"    Hash<bit<{each.width}>>(HashAlgorithm_t.{each.algorithm}) {each.name};\n"
-            for each in block.hashes
-        )
+        text = "".join(self.hash_(each) for each in block.hashes)
+        text += "".join(self.meter(each) for each in block.meters)
         for counter in block.counters:
             size = 1 << counter.index_width
             text += f"    Counter<bit<32>, bit<{counter.index_width}>>({size}, "
@@ -155,7 +161,11 @@ class Printer(StatementPrinter):
         if block.resubmit is not None:
             text += f"    Resubmit() {block.resubmit.name};\n"
             lines += f"        if (ig_dprsr_md.resubmit_type == {block.resubmit.type_number}) {{\n"
-            lines += f"            {block.resubmit.name}.emit();\n        }}\n"
+            emit = f"{block.resubmit.name}.emit()"
+            if block.resubmit.header is not None:
+                values = self.list_(list(block.resubmit.values))
+                emit = f"{block.resubmit.name}.emit<{block.resubmit.header.name}>({{{values}}})"
+            lines += f"            {emit};\n        }}\n"
         if block.digest is not None:
             digest = block.digest
             text += f"    Digest<{digest.struct}>() {digest.name};\n"
@@ -202,6 +212,20 @@ def _struct(name: str, members: Iterable[tuple[str, str]]) -> str:
     return f"struct {name} {{\n{lines}}}\n"
 
 
+_BODY = "body_of_start"
+_RESUBMITTED = """\
+    state start {{
+{}        transition select(ig_intr_md.resubmit_flag) {{ 1: second_pass; default: first_pass; }}
+    }}
+    state second_pass {{
+        pkt.extract({});
+        transition body_of_start;
+    }}
+    state first_pass {{
+        pkt.advance(PORT_METADATA_SIZE);
+        transition body_of_start;
+    }}
+"""
 NO_EGRESS = """\
 struct no_headers_t {
 }
