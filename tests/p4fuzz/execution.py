@@ -165,8 +165,10 @@ def updates_for(program: tree.Program) -> list[dict[str, Any]]:
             updates += [_insert(table, each) for each in table.entries]
     for block in filter(None, (program.ingress, program.egress)):
         updates += [_value(each, value) for each in block.value_sets for value in each.members]
-    if program.ingress.mirror is not None:
-        updates.append(_session(program.ingress.mirror.session))
+        if block.mirror is not None:
+            updates.append(_session(block.mirror.session))
+    if program.ingress.port_metadata is not None:
+        updates += _port_metadata(program.ingress.port_metadata)
     for number, nodes in program.groups.items():
         first = 10 * number
         updates += [_node(first + index, node) for index, node in enumerate(nodes)]
@@ -177,6 +179,18 @@ def updates_for(program: tree.Program) -> list[dict[str, Any]]:
 def _value(value_set: tree.ValueSet, member: tree.Match) -> dict[str, Any]:
     key = {"f1": {"value": _number(member.first), "mask": _number(member.second)}}
     return {"op": "insert", "table": value_set.name, "key": key}
+
+
+def _port_metadata(metadata: tree.PortMetadata) -> list[dict[str, Any]]:
+    names = [each.name for each in metadata.fields]
+    return [
+        {
+            "op": "insert", "table": "IngressParser.$PORT_METADATA",
+            "key": {"ig_intr_md.ingress_port": port},
+            "data": {name: _number(value) for name, value in zip(names, values, strict=True)},
+        }
+        for port, values in metadata.by_port.items()
+    ]  # fmt: skip
 
 
 def _node(number: int, node: tree.Node) -> dict[str, Any]:

@@ -244,6 +244,9 @@ class ExpressionGenerator:
             part = self.random.randrange(1, 8)
             types += [Bits(part), Bits(8 - part)]
         data = [self.expression(scope, each, min(depth, 1)) for each in types]
+        if scope.headers and self.chance(0.2):  # a header whole
+            name, header = self.random.choice(scope.headers)
+            data.insert(self.random.randrange(len(data) + 1), tree.Place(header, name))
         return self.converted(tree.HashOf(Bits(hash_.width), hash_, data), type_)
 
     def _call(self, scope: Scope, type_: Bits, depth: int) -> tree.Expression:

@@ -9,7 +9,7 @@ import random
 from . import tree
 from .generate_expressions import WIDTHS, Scope
 from .generate_parser import ParserGenerator
-from .switch_model import RECIRCULATION_PORT
+from .switch_model import MIRROR_PORT, RECIRCULATION_PORT
 from .tree import BOOL, Bits, Enum
 
 _ALGORITHMS = ["CRC8", "CRC16", "CRC32", "CRC64", "IDENTITY", "XOR8", "XOR16", "XOR32"]
@@ -122,12 +122,28 @@ class ProgramGenerator(ParserGenerator):
             reads_parser_error=gress == "ig" and self.chance(0.2),
         )  # fmt: skip
         block.meters = self.meters()
+        if gress == "ig" and self.chance(0.2):
+            block.port_metadata = self._port_metadata()
         block.states = self.states(block)
-        if gress == "ig":
-            self._copies(block)
+        self._copies(block)
         self._control(block, egress)
         self._deparser(block)
         return block
+
+    def _port_metadata(self) -> tree.PortMetadata:
+        """Up to 64 bits, known of half the ports, and of the one packets recirculate by."""
+        widths = self.random.choice([[16, 8, 32], [9, 7, 1, 32], [64], [48, 16], [3, 16, 32, 8]])
+        fields = [tree.Field(self.names.new("x"), Bits(width)) for width in widths]
+        ports = [*self.random.sample(range(64), 32), RECIRCULATION_PORT]
+        by_port = {port: [self.interesting(width) for width in widths] for port in ports}
+        place = f"md.{self.names.new('port')}"
+        return tree.PortMetadata(self.names.new("p") + "_t", place, fields, by_port)
+
+    def _of_port(self, block: tree.Block) -> list[tree.Place]:
+        metadata = block.port_metadata
+        if metadata is None:
+            return []
+        return [tree.Place(each.type, f"{metadata.place}.{each.name}") for each in metadata.fields]
 
     def _hashes(self) -> list[tree.Hash]:
         made = []
@@ -177,6 +193,7 @@ class ProgramGenerator(ParserGenerator):
             places, list(places), block.header_places(), block.stacks, block.hashes,
             block.counters, self.functions,
         )  # fmt: skip
+        scope.readable += self._of_port(block) * 2
         if block.resubmit is not None and block.resubmit.header is not None:
             scope.readable += [
                 tree.Place(each.type, f"{block.resubmit.place}.{each.name}")
@@ -266,7 +283,7 @@ class ProgramGenerator(ParserGenerator):
             statements.append(tree.Assign(tree.Place(target.type, target.name), error))
         special = [(drop, 1)] if self.chance(0.15) else []
         if block.mirror is not None:
-            place = tree.Place(Bits(3), "ig_dprsr_md.mirror_type")
+            place = tree.Place(Bits(3), f"{block.gress}_dprsr_md.mirror_type")
             special.append((place, block.mirror.type_number))
         if block.resubmit is not None:
             place = tree.Place(Bits(3), "ig_dprsr_md.resubmit_type")
@@ -276,7 +293,12 @@ class ProgramGenerator(ParserGenerator):
             special.append((place, block.digest.type_number))
         for place, number in special:
             assigned = tree.Assign(place, tree.Literal(Bits(3), number))
-            statements.append(tree.If(self.expression(scope, BOOL, 2), [assigned], []))
+            condition = self.expression(scope, BOOL, 2)
+            if place.name == "eg_dprsr_md.mirror_type":  # a mirror copy has none of its own
+                to = tree.Place(Bits(9), "eg_intr_md.egress_port")
+                is_first = tree.Binary(BOOL, "!=", to, tree.Literal(Bits(9), MIRROR_PORT))
+                condition = tree.Binary(BOOL, "&&", is_first, condition)
+            statements.append(tree.If(condition, [assigned], []))
         return statements
 
     def _round(self, scope: Scope) -> tree.Statement:
@@ -306,9 +328,11 @@ class ProgramGenerator(ParserGenerator):
             ]
             header = tree.HeaderType(self.names.new("h") + "_h", fields)
             self.header_types.append(header)
-            session = self.random.randrange(1, 1024)
+            session = self.random.randrange(1, 512) + 512 * (block.gress == "eg")
             number = self.random.randrange(1, 8)
             block.mirror = tree.Mirror(self.names.new("mi"), number, session, header, values)
+        if block.gress == "eg":
+            return
         if self.chance(0.2):
             block.digest = self._digest(block)
         elif self.chance(0.25):
@@ -317,7 +341,7 @@ class ProgramGenerator(ParserGenerator):
     def _resubmit(self, block: tree.Block) -> tree.Resubmit:
         """With 64 bits of metadata, or nothing."""
         resubmit = tree.Resubmit(self.names.new("re"), self.random.randrange(1, 8))
-        if self.chance(0.7):
+        if block.port_metadata is not None or self.chance(0.7):  # port metadata take its place
             widths = self.random.choice([[32, 32], [32, 16, 16], [8, 16, 8, 32]])
             resubmit.values = [
                 next(tree.Place(v.type, v.name) for v in block.metadata if v.type == Bits(width))

@@ -74,6 +74,9 @@ class Interpreter:
             self.cells[variable.name] = 0
         if block.resubmit is not None and block.resubmit.header is not None:
             self.clear_header(block.resubmit.place, block.resubmit.header)
+        if block.port_metadata is not None:
+            for each in block.port_metadata.fields:
+                self.cells[f"{block.port_metadata.place}.{each.name}"] = 0
 
     def clear_header(self, place: str, header: tree.HeaderType) -> None:
         self.cells[f"{place}.$valid"] = False

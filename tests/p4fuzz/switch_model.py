@@ -71,6 +71,8 @@ class ModelSwitch:
         if again is not None and resubmit is not None and resubmit.header is not None:
             passed.machine.set_header_bits(resubmit.place, resubmit.header, again)
         cells["ig_intr_md.ingress_port"] = port
+        if again is None and ingress.port_metadata is not None:
+            cells |= _port_metadata(ingress.port_metadata, port)
         error = passed.parse()
         if error == _NO_MATCH or (error and not ingress.reads_parser_error):
             return None
@@ -96,10 +98,21 @@ class ModelSwitch:
         cells["eg_intr_md.egress_rid"] = rid
         cells["eg_intr_md.pkt_length"] = len(frame) + 4  # with the check sequence
         cells["eg_prsr_md.parser_err"] = error
-        cells["eg_dprsr_md.drop_ctl"] = 0
+        cells |= {"eg_dprsr_md.drop_ctl": 0, "eg_dprsr_md.mirror_type": 0}
         passed.control()
+        header = passed.mirror_header()
         frame = passed.deparse()
-        return [] if cells["eg_dprsr_md.drop_ctl"] & 1 else [(port, frame)]
+        left = [] if cells["eg_dprsr_md.drop_ctl"] & 1 else [(port, frame)]
+        if header is not None:
+            left += self._egress(MIRROR_PORT, header + frame)
+        return left
+
+
+def _port_metadata(metadata: tree.PortMetadata, port: int) -> dict[str, int]:
+    if port not in metadata.by_port:
+        return {}
+    pairs = zip(metadata.fields, metadata.by_port[port], strict=True)
+    return {f"{metadata.place}.{each.name}": value for each, value in pairs}
 
 
 class _Pass:
@@ -204,7 +217,8 @@ class _Pass:
 
     def mirror_header(self) -> bytes | None:
         mirror, cells = self.block.mirror, self.machine.cells
-        if mirror is None or cells["ig_dprsr_md.mirror_type"] != mirror.type_number:
+        wanted = f"{self.block.gress}_dprsr_md.mirror_type"
+        if mirror is None or cells[wanted] != mirror.type_number:
             return None
         value, bits = self.machine.concatenated(list(mirror.values))
         return value.to_bytes(bits // 8, "big")

@@ -592,8 +592,20 @@ class Checksum:
 
 
 @dataclass
+class PortMetadata:
+    """What the ingress parser unpacks to a struct, md.NAME. values: of each field, by port; zeros
+    for other ports.
+    """
+
+    struct: str
+    place: str
+    fields: list[Field]
+    by_port: dict[int, list[int]]
+
+
+@dataclass
 class Mirror:
-    """header: what is put before the frame, with values of metadata. Of ingress."""
+    """header: what is put before the frame, with values of metadata."""
 
     name: str
     type_number: int
@@ -656,6 +668,7 @@ class Block:
     value_sets: list[ValueSet] = field(default_factory=list)
     meters: list[Meter] = field(default_factory=list)
     parser_checksum: str = ""
+    port_metadata: PortMetadata | None = None
 
     def header_places(self) -> list[tuple[str, HeaderType]]:
         """Elements of stacks, too."""
