@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from packet.compilation import compile_program
 from packet.targets import CommandFailedError, Frame, MemoryTarget
@@ -48,13 +49,8 @@ def difference(
     with tempfile.TemporaryFile("w+") as messages:
         try:
             library = compile_program(path, [], directory, build_dir, messages=messages)
-        except P4Error as error:
-            return Difference("refused", str(error).removeprefix(str(directory) + "/"))
-        except subprocess.CalledProcessError:
-            messages.seek(0)
-            return Difference("compiler", messages.read()[:_LONGEST_MESSAGE])
         except Exception as error:  # whatever it is, the translator is at fault
-            return Difference("translator", f"{type(error).__name__}: {error}")
+            return no_library(error, messages)
     target = MemoryTarget(build_dir / "bin" / "p4run", library)
     try:
         return _compared(program, frames, target)
@@ -65,6 +61,17 @@ def difference(
     finally:
         with suppress(AssertionError, BrokenPipeError):  # it has been told as `runner`
             target.close()
+
+
+def no_library(error: Exception, messages: IO[str]) -> Difference:
+    """What compile_program has raised. messages: the compiler's."""
+    match error:
+        case P4Error():
+            return Difference("refused", re.sub(r"^/\S*/", "", str(error)))
+        case subprocess.CalledProcessError():
+            messages.seek(0)
+            return Difference("compiler", messages.read()[:_LONGEST_MESSAGE])
+    return Difference("translator", f"{type(error).__name__}: {error}")
 
 
 def _compared(
