@@ -70,8 +70,10 @@ def _smith(outcomes: Iterator[Smithed], failures: Path) -> int:
               file=sys.stderr)  # fmt: skip
         return 2
     taken = programs - refusals.total() - faults
-    print(f"{programs} programs of P4Smith: {taken} ran, {refusals.total()} refused, {faults} faults; "
-          f"to go on: SEED={last_seed + 1}")  # fmt: skip
+    print(
+        f"{programs} programs of P4Smith: {taken} ran, {refusals.total()} refused, "
+        f"{faults} faults; to go on: SEED={last_seed + 1}"
+    )
     for reason, count in refusals.most_common():
         print(f"{count:6} {reason}")
     return 1 if faults else 0

@@ -54,9 +54,7 @@ class ParserGenerator(TableGenerator):
             block.metadata.append(variable)
         return states
 
-    def _checksum(
-        self, name: str, scope: Scope, extract: tree.Extract
-    ) -> list[tree.Statement]:
+    def _checksum(self, name: str, scope: Scope, extract: tree.Extract) -> list[tree.Statement]:
         """Adds or subtracts of the header, asks whether the sum is right, deposits the residue."""
         fields = [
             tree.Place(each.type, f"{extract.header}.{each.name}")

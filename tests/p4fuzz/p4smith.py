@@ -17,8 +17,6 @@ from pathlib import Path
 from packet.compilation import compile_program, precompile_runtime
 from packet.targets import MemoryTarget
 
-from p4soft.errors import P4Error
-
 from .execution import Difference, no_library
 from .switch_model import Frame
 
@@ -72,9 +70,7 @@ class Smith:
     def _fault(self, path: Path, frames: Sequence[Frame]) -> Difference | None:
         with tempfile.TemporaryFile("w+") as messages:
             try:
-                library = compile_program(
-                    path, [], path.parent, self._build_dir, messages=messages
-                )
+                library = compile_program(path, [], path.parent, self._build_dir, messages=messages)
             except Exception as error:  # whatever it is, the translator is at fault
                 return no_library(error, messages)
         target = MemoryTarget(self._build_dir / "bin" / "p4run", library)

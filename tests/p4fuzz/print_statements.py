@@ -161,7 +161,9 @@ class StatementPrinter(ExpressionPrinter):
         if isinstance(meter, tree.Meter):
             given.insert(0, str(1 << meter.index_width))
         given += [f"8w{self.digits(value)}" for value in meter.colors or ()]
-        kind = f"Meter<bit<{meter.index_width}>>" if isinstance(meter, tree.Meter) else "DirectMeter"
+        kind = (
+            f"Meter<bit<{meter.index_width}>>" if isinstance(meter, tree.Meter) else "DirectMeter"
+        )
         return f"    {kind}({', '.join(given)}) {meter.name};\n"
 
     def hash_(self, hash_: tree.Hash) -> str:

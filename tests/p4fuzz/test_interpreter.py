@@ -88,8 +88,8 @@ def test_bytes_of_kilobits_and_values_for_colors() -> None:
     assert values == [10, 20, 30]
 
 
-# docs/p4soft.md on action profiles, by hand: members 4, 6 (twice, not active) and 9. FAIR knows 4 and
-# 9; RESILIENT 4, 6, 6 and 9, and for a 6 takes the hash divided by 4 to 4 and 9.
+# docs/p4soft.md on action profiles, by hand: members 4, 6 (twice, not active) and 9. FAIR knows 4
+# and 9; RESILIENT 4, 6, 6 and 9, and for a 6 takes the hash divided by 4 to 4 and 9.
 @pytest.mark.parametrize(
     ("mode", "hash_", "expected"),
     [("FAIR", 7, 9), ("FAIR", 6, 4), ("RESILIENT", 0, 4), ("RESILIENT", 3, 9),
