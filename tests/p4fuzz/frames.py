@@ -72,8 +72,6 @@ class _FrameMaker:
         while isinstance(place, tree.Slice):
             low, place = low + place.low, place.operand
         assert isinstance(subject.type, tree.Bits)
-        if isinstance(place, tree.LastIndex):
-            return
         name = f"{place.stack.name}.{place.field}" if isinstance(place, tree.Last) else place.name
         if name not in self.fields:
             return

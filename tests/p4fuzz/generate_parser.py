@@ -15,7 +15,7 @@ class ParserGenerator(TableGenerator):
         for stack in block.stacks:
             waiting += [tree.Extract(stack.name, stack.type, stack) for _ in range(stack.size)]
         self._residue: str | None = None
-        if self.chance(0.3):
+        if self.chance(0.45):
             block.parser_checksum = self.names.new("sum")
             variable = tree.Variable(f"md.{self.names.new('m')}", Bits(16))
             self._residue = variable.name
@@ -40,6 +40,9 @@ class ParserGenerator(TableGenerator):
                     tree.Place(each.type, f"{extract.header}.{each.name}")
                     for each in extract.type.fields
                 ]
+            if extract.stack is not None and not inner and self.chance(0.5):
+                target = next(place for place in scope.writable if place.type == Bits(32))
+                body.append(tree.Assign(target, tree.LastIndex(Bits(32), extract.stack)))
             if block.parser_checksum and not inner and extract.stack is None:
                 body += self._checksum(block.parser_checksum, scope, extract)
             if self.chance(0.3):
@@ -122,11 +125,6 @@ class ParserGenerator(TableGenerator):
             for each in extract.type.fields
             if isinstance(each.type, Bits) and each.type.width <= 64 and not each.type.signed
         ] * 3
-        last += [
-            tree.LastIndex(Bits(32), extract.stack)
-            for extract in state.body
-            if isinstance(extract, tree.Extract) and extract.stack is not None
-        ]
         if not places and not last:
             state.cases = [tree.SelectCase([], nearest)]
             return

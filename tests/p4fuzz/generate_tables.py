@@ -41,14 +41,13 @@ class TableGenerator(StatementGenerator):
         if self.chance(0.25):
             table.meter = self._metering(scope, used)
         is_plain = counter is None and table.meter is None
-        if keys and not table.is_constant and is_plain and self.chance(0.35):
-            table.profile = self.names.new("ap")
-            if self.chance(0.6):
-                table.selector = self._selector(scope)
+        if keys and not table.is_constant and is_plain and self.chance(0.5):
+            self._implementation(scope, table)
         if keys:
             table.entries = self._entries(table)
         if table.selector is not None and table.entries:
             self._group(table.selector, table.entries)
+            self._catch_all(table)
         return table, used
 
     def _metering(self, scope: Scope, actions: list[tree.Callable]) -> tree.DirectMeter | None:
@@ -61,6 +60,16 @@ class TableGenerator(StatementGenerator):
             if self.chance(0.8):
                 action.body.insert(0, tree.Assign(target, self.color_of(scope, meter, None)))
         return meter
+
+    def _implementation(self, scope: Scope, table: tree.Table) -> None:
+        """An action profile, and most often a selector, to which most packets are to come."""
+        table.profile = self.names.new("ap")
+        if self.chance(0.75):
+            table.selector = self._selector(scope)
+        if table.selector is not None:
+            for key in table.keys:
+                if key.kind == "exact" and isinstance(key.expression.type, Bits):
+                    key.kind = "ternary"
 
     # --- Selectors ----------------------------------------------------------------------------
 
@@ -86,7 +95,7 @@ class TableGenerator(StatementGenerator):
         for _ in range(self.random.randrange(1, 5)):
             count = self.random.randrange(1, min(len(entries), 4) + 1)
             members = self.random.sample(range(len(entries)), count)
-            active = [self.chance(0.75) for _ in members]
+            active = [self.chance(0.65) for _ in members]
             weights = [self.random.choice([1, 1, 1, 2, 3]) for _ in members]
             selector.groups.append(tree.Group(members, active, weights))
         for entry in entries:
@@ -98,6 +107,18 @@ class TableGenerator(StatementGenerator):
             self.chance(0.5) if isinstance(p.type, Bool) else self.interesting(p.type.width)
             for p in action.data()
         ]
+
+    def _catch_all(self, table: tree.Table) -> None:
+        """Makes one entry match every packet, if no other does and the keys can."""
+        widths = [getattr(key.expression.type, "width", 0) for key in table.keys]
+        pairs = list(zip(table.keys, widths, strict=True))
+        if any(key.kind == "exact" for key in table.keys):
+            return
+        matches = [
+            tree.Match(0, (1 << width) - 1 if key.kind == "range" else 0) for key, width in pairs
+        ]
+        if all(entry.matches != matches for entry in table.entries):
+            max(table.entries, key=lambda entry: entry.priority).matches = matches
 
     # --- Keys ---------------------------------------------------------------------------------
 
