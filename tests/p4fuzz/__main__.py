@@ -1,4 +1,6 @@
-"""`PYTHONPATH=src:tests python -m p4fuzz [--hours H] [--seed N]` (make fuzz-translator)."""
+"""`PYTHONPATH=src:tests python -m p4fuzz [--hours H] [--seed N] [--p4smith PATH]`
+(make fuzz-translator).
+"""
 
 from __future__ import annotations
 
@@ -6,11 +8,15 @@ import argparse
 import os
 import sys
 import time
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from p4soft.cli import RECURSION_LIMIT
 
-from .campaign import Result, campaign
+from .campaign import Result, campaign, smith_work, work
+from .p4smith import P4SmithError, Smithed
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
 _REPORT_SECONDS = 60
@@ -27,16 +33,50 @@ def main(arguments: list[str] | None = None) -> int:
         )
         return 2
     failures = build_dir / "fuzz-translator"
-    totals = _Totals()
     workers = options.jobs or os.cpu_count() or 1
     seconds = options.hours * 3600
-    for result in campaign(options.seed, seconds, build_dir, failures, workers):
+    if options.p4smith is not None:
+        examined = partial(
+            smith_work, p4smith=options.p4smith, build_dir=build_dir, failures=failures
+        )
+        return _smith(campaign(examined, options.seed, seconds, workers), failures)
+    totals = _Totals()
+    examine = partial(work, build_dir=build_dir, failures=failures)
+    for result in campaign(examine, options.seed, seconds, workers):
         totals.add(result)
         if result.difference is not None:
             directory = failures / f"seed-{result.seed}"
             print(f"seed {result.seed}: {result.difference.kind}; {directory}", flush=True)
     totals.report(options.seed)
     return 1 if totals.differences else 0
+
+
+def _smith(outcomes: Iterator[Smithed], failures: Path) -> int:
+    """What became of P4Smith's programs."""
+    refusals: Counter[str] = Counter()
+    programs = faults = last_seed = 0
+    try:
+        for outcome in outcomes:
+            programs += 1
+            last_seed = max(last_seed, outcome.seed)
+            if outcome.refusal:
+                refusals[outcome.refusal] += 1
+            if outcome.fault is not None:
+                faults += 1
+                directory = failures / f"p4smith-{outcome.seed}"
+                print(f"seed {outcome.seed}: {outcome.fault.kind}; {directory}", flush=True)
+    except (OSError, P4SmithError) as error:
+        print(f"p4fuzz: P4Smith wrote no program: {error}; --p4smith: the program p4smith of p4c",
+              file=sys.stderr)  # fmt: skip
+        return 2
+    taken = programs - refusals.total() - faults
+    print(
+        f"{programs} programs of P4Smith: {taken} ran, {refusals.total()} refused, "
+        f"{faults} faults; to go on: SEED={last_seed + 1}"
+    )
+    for reason, count in refusals.most_common():
+        print(f"{count:6} {reason}")
+    return 1 if faults else 0
 
 
 class _Totals:
@@ -79,6 +119,9 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0, help="of the first program (default: 0)")
     parser.add_argument(
         "--jobs", type=_jobs, help="programs at a time (default: one per processor)"
+    )
+    parser.add_argument(
+        "--p4smith", type=Path, help="p4c's generator, whose programs are taken instead"
     )
     return parser.parse_args(arguments)
 

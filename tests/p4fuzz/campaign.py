@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from packet.compilation import precompile_runtime
 
@@ -17,8 +18,10 @@ from .execution import Difference, difference
 from .frames import frames_for
 from .generate_program import generate
 from .minimise import Case, minimised
+from .p4smith import Smith, Smithed
 from .print_program import source_of
 
+Outcome = TypeVar("Outcome")
 FRAMES = 60  # of each program
 _ATTEMPTS = 250  # to make one smaller: some minutes
 
@@ -80,7 +83,7 @@ def _words(text: str) -> list[str]:
 _examiner: Examiner | None = None
 
 
-def _work(seed: int, build_dir: Path, failures: Path) -> Result:
+def work(seed: int, build_dir: Path, failures: Path) -> Result:
     global _examiner  # noqa: PLW0603 - one per process: the compiled header stays
     if _examiner is None:
         _examiner = Examiner(build_dir)
@@ -102,17 +105,29 @@ def write_failure(directory: Path, case: Case, found: Difference) -> None:
     (directory / "frames.txt").write_text(frames)
 
 
+_smith: Smith | None = None
+
+
+def smith_work(seed: int, p4smith: Path, build_dir: Path, failures: Path) -> Smithed:
+    global _smith  # noqa: PLW0603 - as _examiner
+    if _smith is None:
+        _smith = Smith(p4smith, build_dir)
+    return _smith.examine(seed, FRAMES, failures)
+
+
 def campaign(
-    first_seed: int, seconds: float, build_dir: Path, failures: Path, workers: int
-) -> Iterator[Result]:
-    """Results as they come, until the time is over: at least one. What was begun is ended."""
+    work: Callable[[int], Outcome], first_seed: int, seconds: float, workers: int
+) -> Iterator[Outcome]:
+    """What work says of each seed, as it comes, until the time is over: at least one. What was
+    begun is ended.
+    """
     end = time.monotonic() + seconds
     seed = first_seed
     with ProcessPoolExecutor(workers) as pool:
-        running: set[Future[Result]] = set()
+        running: set[Future[Outcome]] = set()
         while time.monotonic() < end or running or seed == first_seed:
             while len(running) < workers and (time.monotonic() < end or seed == first_seed):
-                running.add(pool.submit(_work, seed, build_dir, failures))
+                running.add(pool.submit(work, seed))
                 seed += 1
             done, running = wait(running, return_when=FIRST_COMPLETED)
             yield from (future.result() for future in done)

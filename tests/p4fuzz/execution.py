@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from packet.compilation import compile_program
 from packet.targets import CommandFailedError, Frame, MemoryTarget
@@ -19,6 +20,7 @@ from . import tree
 from .switch_model import MIRROR_PORT, ModelSwitch
 
 _LONGEST_MESSAGE = 2000
+_SECOND = 10**9  # between frames, in ns: what a meter gains is whole packets and bytes
 
 
 @dataclass(frozen=True)
@@ -47,13 +49,8 @@ def difference(
     with tempfile.TemporaryFile("w+") as messages:
         try:
             library = compile_program(path, [], directory, build_dir, messages=messages)
-        except P4Error as error:
-            return Difference("refused", str(error).removeprefix(str(directory) + "/"))
-        except subprocess.CalledProcessError:
-            messages.seek(0)
-            return Difference("compiler", messages.read()[:_LONGEST_MESSAGE])
         except Exception as error:  # whatever it is, the translator is at fault
-            return Difference("translator", f"{type(error).__name__}: {error}")
+            return no_library(error, messages)
     target = MemoryTarget(build_dir / "bin" / "p4run", library)
     try:
         return _compared(program, frames, target)
@@ -66,16 +63,32 @@ def difference(
             target.close()
 
 
+def no_library(error: Exception, messages: IO[str]) -> Difference:
+    """What compile_program has raised. messages: the compiler's."""
+    match error:
+        case P4Error():
+            return Difference("refused", re.sub(r"^/\S*/", "", str(error)))
+        case subprocess.CalledProcessError():
+            messages.seek(0)
+            return Difference("compiler", messages.read()[:_LONGEST_MESSAGE])
+    return Difference("translator", f"{type(error).__name__}: {error}")
+
+
 def _compared(
     program: tree.Program, frames: Sequence[Frame], target: MemoryTarget
 ) -> Difference | None:
     updates = updates_for(program)
     if updates:
         target.command("table_write", updates=updates)
+    for block in filter(None, (program.ingress, program.egress)):
+        for meter in block.meters:
+            for index, limits in enumerate(meter.limits):
+                data = None if limits is None else _limits(meter.unit, limits)
+                target.command("meter_write", table=meter.name, index=index, data=data)
     model = ModelSwitch(program)
     for number, (port, frame) in enumerate(frames):
-        expected = model.send(port, frame)
-        got = target.send(port, frame)
+        expected = model.send(port, frame, number)
+        got = target.send(port, frame, now_ns=number * _SECOND)
         if sorted(got) != sorted(expected):
             text = f"frame {number}, port {port}, {frame.hex()}\n"
             return Difference("frames", f"{text}expected {_text(expected)}\ngot      {_text(got)}")
@@ -151,11 +164,18 @@ def updates_for(program: tree.Program) -> list[dict[str, Any]]:
     updates = []
     for table in tables_of(program):
         if not table.is_constant:
-            updates += [update for each in table.entries for update in _inserts(table, each)]
+            if table.profile:
+                updates += [_member(table, number) for number in range(len(table.entries))]
+            if table.selector is not None:
+                groups = enumerate(table.selector.groups)
+                updates += [_members(table.selector.name, *each) for each in groups]
+            updates += [_insert(table, each) for each in table.entries]
     for block in filter(None, (program.ingress, program.egress)):
         updates += [_value(each, value) for each in block.value_sets for value in each.members]
-    if program.ingress.mirror is not None:
-        updates.append(_session(program.ingress.mirror.session))
+        if block.mirror is not None:
+            updates.append(_session(block.mirror.session))
+    if program.ingress.port_metadata is not None:
+        updates += _port_metadata(program.ingress.port_metadata)
     for number, nodes in program.groups.items():
         first = 10 * number
         updates += [_node(first + index, node) for index, node in enumerate(nodes)]
@@ -166,6 +186,18 @@ def updates_for(program: tree.Program) -> list[dict[str, Any]]:
 def _value(value_set: tree.ValueSet, member: tree.Match) -> dict[str, Any]:
     key = {"f1": {"value": _number(member.first), "mask": _number(member.second)}}
     return {"op": "insert", "table": value_set.name, "key": key}
+
+
+def _port_metadata(metadata: tree.PortMetadata) -> list[dict[str, Any]]:
+    names = [each.name for each in metadata.fields]
+    return [
+        {
+            "op": "insert", "table": "IngressParser.$PORT_METADATA",
+            "key": {"ig_intr_md.ingress_port": port},
+            "data": {name: _number(value) for name, value in zip(names, values, strict=True)},
+        }
+        for port, values in metadata.by_port.items()
+    ]  # fmt: skip
 
 
 def _node(number: int, node: tree.Node) -> dict[str, Any]:
@@ -192,24 +224,55 @@ def _session(number: int) -> dict[str, Any]:
     return {"op": "insert", "table": "$mirror.cfg", "key": {"$sid": number}, "data": data}
 
 
-def _inserts(table: tree.Table, entry: tree.Entry) -> list[dict[str, Any]]:
-    """With a profile the entry's action is a member of its own."""
+def _limits(unit: str, limits: tree.Limits) -> dict[str, int]:
+    rate, burst = ("PPS", "PKTS") if unit == "PACKETS" else ("KBPS", "KBITS")
+    return {
+        f"$METER_SPEC_CIR_{rate}": limits.committed_rate,
+        f"$METER_SPEC_PIR_{rate}": limits.peak_rate,
+        f"$METER_SPEC_CBS_{burst}": limits.committed_burst,
+        f"$METER_SPEC_PBS_{burst}": limits.peak_burst,
+    }
+
+
+def _member(table: tree.Table, number: int) -> dict[str, Any]:
+    """With the action of the table's entry of that number."""
+    key = {"$ACTION_MEMBER_ID": number}
+    action = _action(table, table.entries[number])
+    return {"op": "insert", "table": table.profile, "key": key} | action
+
+
+def _members(selector: str, number: int, group: tree.Group) -> dict[str, Any]:
+    data = {
+        "$ACTION_MEMBER_ID": group.members, "$ACTION_MEMBER_STATUS": group.active,
+        "$ACTION_MEMBER_WEIGHT": group.weights, "$MAX_GROUP_SIZE": 16,
+    }  # fmt: skip
+    return {
+        "op": "insert", "table": selector, "key": {"$SELECTOR_GROUP_ID": number}, "data": data,
+    }  # fmt: skip
+
+
+def _action(table: tree.Table, entry: tree.Entry) -> dict[str, Any]:
+    parameters = table.reference(entry.action).action.data()
+    data = {p.name: _number(value) for p, value in zip(parameters, entry.data, strict=True)}
+    return {"action": entry.action, "data": data}
+
+
+def _insert(table: tree.Table, entry: tree.Entry) -> dict[str, Any]:
+    """With a profile the entry names a member or a group."""
     keys = {
         key.name: _match(key, match) for key, match in zip(table.keys, entry.matches, strict=True)
     }
-    parameters = table.reference(entry.action).action.data()
-    data = {p.name: _number(value) for p, value in zip(parameters, entry.data, strict=True)}
-    action = {"action": entry.action, "data": data}
     update = {"op": "insert", "table": table.name, "key": keys}
     if table.has_priorities():
         update["priority"] = entry.priority
-    if not table.profile:
-        return [update | action]
-    member = {"$ACTION_MEMBER_ID": table.entries.index(entry)}
-    return [
-        {"op": "insert", "table": table.profile, "key": member} | action,
-        update | {"data": member},
-    ]
+    if table.profile and entry.group is not None:
+        return update | {"data": {"$SELECTOR_GROUP_ID": entry.group}}
+    if table.profile:
+        return update | {"data": {"$ACTION_MEMBER_ID": table.entries.index(entry)}}
+    update |= _action(table, entry)
+    if table.meter is not None and entry.limits is not None:
+        update["data"] |= _limits(table.meter.unit, entry.limits)
+    return update
 
 
 def _match(key: tree.Key, match: tree.Match) -> Any:

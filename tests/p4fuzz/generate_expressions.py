@@ -41,8 +41,8 @@ class Names:
 
 @dataclass
 class Scope:
-    """What code at one point may use. `tables` and `registers` are shared: a packet may meet each
-    once, so who uses one takes it out.
+    """What code at one point may use. `tables`, `registers` and `meters` are shared: a packet may
+    meet each once, so who uses one takes it out.
     """
 
     readable: list[tree.Place]
@@ -56,6 +56,7 @@ class Scope:
     nested: list[tree.Callable] = field(default_factory=list)
     tables: list[tree.Table] = field(default_factory=list)
     registers: list[tree.RegisterAction] = field(default_factory=list)
+    meters: list[tree.Meter] = field(default_factory=list)
     kind: str = "control"  # or action, function, parser
     returns: Type | None = None
 
@@ -243,6 +244,9 @@ class ExpressionGenerator:
             part = self.random.randrange(1, 8)
             types += [Bits(part), Bits(8 - part)]
         data = [self.expression(scope, each, min(depth, 1)) for each in types]
+        if scope.headers and self.chance(0.2):  # a header whole
+            name, header = self.random.choice(scope.headers)
+            data.insert(self.random.randrange(len(data) + 1), tree.Place(header, name))
         return self.converted(tree.HashOf(Bits(hash_.width), hash_, data), type_)
 
     def _call(self, scope: Scope, type_: Bits, depth: int) -> tree.Expression:

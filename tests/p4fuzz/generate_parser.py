@@ -5,7 +5,7 @@ from __future__ import annotations
 from . import tree
 from .generate_expressions import Scope
 from .generate_tables import TableGenerator
-from .tree import Bits
+from .tree import BOOL, Bits
 
 
 class ParserGenerator(TableGenerator):
@@ -14,6 +14,11 @@ class ParserGenerator(TableGenerator):
         waiting: list[tree.Extract] = [tree.Extract(name, type_) for name, type_ in block.headers]
         for stack in block.stacks:
             waiting += [tree.Extract(stack.name, stack.type, stack) for _ in range(stack.size)]
+        self._residue: str | None = None
+        if self.chance(0.45):
+            block.parser_checksum = self.names.new("sum")
+            variable = tree.Variable(f"md.{self.names.new('m')}", Bits(16))
+            self._residue = variable.name
         first, rest = waiting[0], waiting[1:]
         self.random.shuffle(rest)
         names = ["start", *(self.names.new("st") for _ in rest)]
@@ -35,6 +40,11 @@ class ParserGenerator(TableGenerator):
                     tree.Place(each.type, f"{extract.header}.{each.name}")
                     for each in extract.type.fields
                 ]
+            if extract.stack is not None and not inner and self.chance(0.5):
+                target = next(place for place in scope.writable if place.type == Bits(32))
+                body.append(tree.Assign(target, tree.LastIndex(Bits(32), extract.stack)))
+            if block.parser_checksum and not inner and extract.stack is None:
+                body += self._checksum(block.parser_checksum, scope, extract)
             if self.chance(0.3):
                 target = self.random.choice(scope.writable)
                 body.append(tree.Assign(target, self.expression(scope, target.type, 1)))
@@ -43,7 +53,31 @@ class ParserGenerator(TableGenerator):
             if self.chance(0.15):
                 self._value_set(block, state)
             states.append(state)
+        if block.parser_checksum:  # known when the parser ends: no statement of it has it in scope
+            block.metadata.append(variable)
         return states
+
+    def _checksum(self, name: str, scope: Scope, extract: tree.Extract) -> list[tree.Statement]:
+        """Adds or subtracts of the header, asks whether the sum is right, deposits the residue."""
+        fields = [
+            tree.Place(each.type, f"{extract.header}.{each.name}")
+            for each in extract.type.fields
+            if isinstance(each.type, Bits) and each.type.width % 8 == 0
+        ]
+        body: list[tree.Statement] = []
+        if self.chance(0.7):
+            data = [tree.Place(extract.type, extract.header)]
+            if fields and self.chance(0.5):
+                data = [self.random.choice(fields) for _ in range(self.random.randrange(1, 4))]
+            body.append(tree.AddToChecksum(name, data, self.chance(0.4)))
+        flag = self.place(scope.writable, BOOL)
+        if flag is not None and self.chance(0.2):
+            body.append(tree.Assign(flag, tree.Verify(BOOL, name)))
+        if self._residue is not None and self.chance(0.5):
+            target = tree.Place(Bits(16), self._residue)
+            body.append(tree.Residue(name, target, self.chance(0.5)))
+            self._residue = None  # one residue per packet
+        return body
 
     def _subparser(self, extract: tree.Extract) -> tree.Subparser:
         """That extracts one header, and may reject by it."""

@@ -9,6 +9,7 @@ import random
 from . import tree
 from .generate_expressions import WIDTHS, Scope
 from .generate_parser import ParserGenerator
+from .switch_model import MIRROR_PORT, RECIRCULATION_PORT
 from .tree import BOOL, Bits, Enum
 
 _ALGORITHMS = ["CRC8", "CRC16", "CRC32", "CRC64", "IDENTITY", "XOR8", "XOR16", "XOR32"]
@@ -120,12 +121,29 @@ class ProgramGenerator(ParserGenerator):
             self._hashes(), self._counters(), self._registers(), [], [], [],
             reads_parser_error=gress == "ig" and self.chance(0.2),
         )  # fmt: skip
+        block.meters = self.meters()
+        if gress == "ig" and self.chance(0.2):
+            block.port_metadata = self._port_metadata()
         block.states = self.states(block)
-        if gress == "ig":
-            self._copies(block)
+        self._copies(block)
         self._control(block, egress)
         self._deparser(block)
         return block
+
+    def _port_metadata(self) -> tree.PortMetadata:
+        """Up to 64 bits, known of half the ports, and of the one packets recirculate by."""
+        widths = self.random.choice([[16, 8, 32], [9, 7, 1, 32], [64], [48, 16], [3, 16, 32, 8]])
+        fields = [tree.Field(self.names.new("x"), Bits(width)) for width in widths]
+        ports = [*self.random.sample(range(64), 32), RECIRCULATION_PORT]
+        by_port = {port: [self.interesting(width) for width in widths] for port in ports}
+        place = f"md.{self.names.new('port')}"
+        return tree.PortMetadata(self.names.new("p") + "_t", place, fields, by_port)
+
+    def _of_port(self, block: tree.Block) -> list[tree.Place]:
+        metadata = block.port_metadata
+        if metadata is None:
+            return []
+        return [tree.Place(each.type, f"{metadata.place}.{each.name}") for each in metadata.fields]
 
     def _hashes(self) -> list[tree.Hash]:
         made = []
@@ -175,10 +193,17 @@ class ProgramGenerator(ParserGenerator):
             places, list(places), block.header_places(), block.stacks, block.hashes,
             block.counters, self.functions,
         )  # fmt: skip
+        scope.readable += self._of_port(block) * 2
+        if block.resubmit is not None and block.resubmit.header is not None:
+            scope.readable += [
+                tree.Place(each.type, f"{block.resubmit.place}.{each.name}")
+                for each in block.resubmit.header.fields
+            ] * 3
         block.nested = [self._nested(block, scope) for _ in range(self.random.randrange(2))]
         scope.nested = list(block.nested)
         scope.readable += self._intrinsic(block)
         scope.registers = list(block.register_actions)
+        scope.meters = list(block.meters)
         name = "Ingress" if block.gress == "ig" else "Egress"
         block.control = self._with_tables(tree.Callable("control", name, [], []), scope, 3)
         block.control.body[:0] = self._first_statements(block, scope, egress)
@@ -245,6 +270,8 @@ class ProgramGenerator(ParserGenerator):
             low = self.expression(scope, Bits(3), 1)
             number = tree.Concat(Bits(9), tree.Literal(Bits(6), 0), low)
             statements.append(tree.Assign(port, number))
+            if self.chance(0.2):
+                statements.append(self._round(scope))
             if self.groups:
                 statements.append(self._to_group(scope))
             if not egress or self.chance(0.1):
@@ -256,7 +283,7 @@ class ProgramGenerator(ParserGenerator):
             statements.append(tree.Assign(tree.Place(target.type, target.name), error))
         special = [(drop, 1)] if self.chance(0.15) else []
         if block.mirror is not None:
-            place = tree.Place(Bits(3), "ig_dprsr_md.mirror_type")
+            place = tree.Place(Bits(3), f"{block.gress}_dprsr_md.mirror_type")
             special.append((place, block.mirror.type_number))
         if block.resubmit is not None:
             place = tree.Place(Bits(3), "ig_dprsr_md.resubmit_type")
@@ -266,8 +293,22 @@ class ProgramGenerator(ParserGenerator):
             special.append((place, block.digest.type_number))
         for place, number in special:
             assigned = tree.Assign(place, tree.Literal(Bits(3), number))
-            statements.append(tree.If(self.expression(scope, BOOL, 2), [assigned], []))
+            condition = self.expression(scope, BOOL, 2)
+            if place.name == "eg_dprsr_md.mirror_type":  # a mirror copy has none of its own
+                to = tree.Place(Bits(9), "eg_intr_md.egress_port")
+                is_first = tree.Binary(BOOL, "!=", to, tree.Literal(Bits(9), MIRROR_PORT))
+                condition = tree.Binary(BOOL, "&&", is_first, condition)
+            statements.append(tree.If(condition, [assigned], []))
         return statements
+
+    def _round(self, scope: Scope) -> tree.Statement:
+        """Some packets come in again, those that do so once."""
+        came = tree.Place(Bits(9), "ig_intr_md.ingress_port")
+        again = tree.Binary(BOOL, "!=", came, tree.Literal(Bits(9), RECIRCULATION_PORT))
+        condition = tree.Binary(BOOL, "&&", again, self.expression(scope, BOOL, 2))
+        port = tree.Place(Bits(9), "ig_tm_md.ucast_egress_port")
+        sent = tree.Assign(port, tree.Literal(Bits(9), RECIRCULATION_PORT))
+        return tree.If(condition, [sent], [])
 
     def _to_group(self, scope: Scope) -> tree.Statement:
         group = tree.Place(Bits(16), "ig_tm_md.mcast_grp_a")
@@ -287,13 +328,30 @@ class ProgramGenerator(ParserGenerator):
             ]
             header = tree.HeaderType(self.names.new("h") + "_h", fields)
             self.header_types.append(header)
-            session = self.random.randrange(1, 1024)
+            session = self.random.randrange(1, 512) + 512 * (block.gress == "eg")
             number = self.random.randrange(1, 8)
             block.mirror = tree.Mirror(self.names.new("mi"), number, session, header, values)
+        if block.gress == "eg":
+            return
         if self.chance(0.2):
             block.digest = self._digest(block)
         elif self.chance(0.25):
-            block.resubmit = tree.Resubmit(self.names.new("re"), self.random.randrange(1, 8))
+            block.resubmit = self._resubmit(block)
+
+    def _resubmit(self, block: tree.Block) -> tree.Resubmit:
+        """With 64 bits of metadata, or nothing."""
+        resubmit = tree.Resubmit(self.names.new("re"), self.random.randrange(1, 8))
+        if block.port_metadata is not None or self.chance(0.7):  # port metadata take its place
+            widths = self.random.choice([[32, 32], [32, 16, 16], [8, 16, 8, 32]])
+            resubmit.values = [
+                next(tree.Place(v.type, v.name) for v in block.metadata if v.type == Bits(width))
+                for width in widths
+            ]
+            fields = [tree.Field(self.names.new("x"), Bits(width)) for width in widths]
+            resubmit.header = tree.HeaderType(self.names.new("h") + "_h", fields)
+            self.header_types.append(resubmit.header)
+            resubmit.place = f"md.{self.names.new('again')}"
+        return resubmit
 
     def _digest(self, block: tree.Block) -> tree.Digest:
         """Of up to four fields: a message is 48 bytes at most."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from . import tree
-from .generate_expressions import ExpressionGenerator, Scope
+from .generate_expressions import Scope
+from .generate_meters import MeterGenerator
 from .tree import BOOL, Bits, Enum, HeaderType
 
 _DEPTH = 3
 
 
-class StatementGenerator(ExpressionGenerator):
+class StatementGenerator(MeterGenerator):
     header_types: list[HeaderType]
 
     def body(self, scope: Scope, count: int, nesting: int) -> list[tree.Statement]:
@@ -32,6 +33,7 @@ class StatementGenerator(ExpressionGenerator):
             self._count: 0.8 * bool(scope.counters),
             self._apply: 4 * bool(scope.tables),
             self._execute: 2 * bool(scope.registers),
+            self._meter: 2 * bool(scope.meters),
         }
         kind = self.random.choices(list(kinds), list(kinds.values()))[0]
         return kind(scope, nesting)
@@ -158,6 +160,15 @@ class StatementGenerator(ExpressionGenerator):
         if self.chance(0.3):
             value = tree.Binary(type_, "^", value, self.leaf(scope, type_))
         return tree.Assign(target, value)
+
+    def _meter(self, scope: Scope, nesting: int) -> tree.Statement:
+        meter = scope.meters.pop()
+        index = self.expression(scope, Bits(meter.index_width), 1)
+        color = self.color_of(scope, meter, index)
+        target = self.target(scope, color.type)
+        if target is None:
+            return tree.Declare(self.names.new("v"), color)
+        return tree.Assign(target, color)
 
     # --- Headers ------------------------------------------------------------------------------
 

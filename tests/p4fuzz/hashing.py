@@ -42,11 +42,21 @@ def hash_of(algorithm: str, value: int, bits: int, width: int) -> int:
     return result & mask
 
 
-def internet_checksum(data: bytes, *, zeros_as_ones: bool) -> int:
-    """RFC 1071."""
+def sum_with(total: int, data: bytes) -> int:
+    """The one's complement sum of RFC 1071, of 16-bit words; an odd last byte is a high one."""
     data += bytes(len(data) % 2)
-    total = sum(int.from_bytes(data[at : at + 2], "big") for at in range(0, len(data), 2))
+    total += sum(int.from_bytes(data[at : at + 2], "big") for at in range(0, len(data), 2))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
-    result = total ^ 0xFFFF
+    return total
+
+
+def sum_less(total: int, data: bytes) -> int:
+    """Without data that is in it: its complement is added."""
+    return sum_with(total, (sum_with(0, data) ^ 0xFFFF).to_bytes(2, "big"))
+
+
+def internet_checksum(data: bytes, *, zeros_as_ones: bool) -> int:
+    """RFC 1071."""
+    result = sum_with(0, data) ^ 0xFFFF
     return 0xFFFF if zeros_as_ones and result == 0 else result

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import arithmetic, hashing, tree
-from .matching import matching_entry
+from .matching import chosen_member, matching_entry
+from .metering import GREEN, Metering
 
 
 class Exited(Exception):  # noqa: N818
@@ -30,6 +31,7 @@ class State:
     bytes: dict[str, list[int]] = field(default_factory=dict)
 
     direct: dict[str, dict[int, tuple[int, int]]] = field(default_factory=dict)
+    metering: Metering = field(default_factory=Metering)
 
     def count_direct(self, counter: str, entry: int, frame_bytes: int) -> None:
         """direct: packets and bytes by entry; what was not counted is not there."""
@@ -55,17 +57,26 @@ class Interpreter:
     cells: what is at each place; frame_bytes: of the frame as it came, which counters count.
     """
 
-    def __init__(self, block: tree.Block, state: State, frame_bytes: int) -> None:
+    def __init__(self, block: tree.Block, state: State, frame_bytes: int, now_s: int) -> None:
         self.block = block
         self.state = state
         self.counted = frame_bytes + 4  # with the check sequence
-        self.found: dict[str, int] = {}  # number of the entry, by the table's counter; -1: default
+        self.now_s = now_s
+        # Number of the entry, by the table's counter or meter; -1: default.
+        self.found: dict[str, int] = {}
+        self.limits: dict[str, tree.Limits | None] = {}  # of that entry, by the meter
+        self.sum = 0  # of the parser's checksum
         self.cells: dict[str, int] = {}
         self.filled = dict.fromkeys((stack.name for stack in block.stacks), 0)  # by the parser
         for place, header in block.header_places():
             self.clear_header(place, header)
         for variable in block.metadata:
             self.cells[variable.name] = 0
+        if block.resubmit is not None and block.resubmit.header is not None:
+            self.clear_header(block.resubmit.place, block.resubmit.header)
+        if block.port_metadata is not None:
+            for each in block.port_metadata.fields:
+                self.cells[f"{block.port_metadata.place}.{each.name}"] = 0
 
     def clear_header(self, place: str, header: tree.HeaderType) -> None:
         self.cells[f"{place}.$valid"] = False
@@ -132,6 +143,12 @@ class Interpreter:
                 return self.cells[f"{e.stack.name}[{self.filled[e.stack.name] - 1}].{e.field}"]
             case tree.Execute():
                 return self._execute(e)
+            case tree.MeterColor():
+                return self._meter_color(e)
+            case tree.Verify():
+                return self.sum != 0xFFFF
+            case tree.LastIndex():
+                return self.filled[e.stack.name] - 1
             case tree.CallFunction():
                 value = self.call(e.function, e.arguments)
                 assert value is not None
@@ -142,8 +159,13 @@ class Interpreter:
         """Value and width."""
         value, bits = 0, 0
         for each in data:
-            assert isinstance(each.type, tree.Bits)
-            value = value << each.type.width | self.value(each)
+            assert not isinstance(each.type, tree.Bool)
+            if isinstance(each.type, tree.HeaderType):
+                assert isinstance(each, tree.Place)
+                number = self.header_bits(each.name, each.type)
+            else:
+                number = self.value(each)
+            value = value << each.type.width | number
             bits += each.type.width
         return value, bits
 
@@ -154,6 +176,16 @@ class Interpreter:
         self.run(action.body)
         cells[index] = self.cells[action.value]
         return self.cells[action.result]
+
+    def _meter_color(self, e: tree.MeterColor) -> int:
+        meter = e.meter
+        if isinstance(meter, tree.Meter):
+            cell = self.value(e.index)
+            limits = meter.limits[cell]
+        else:
+            cell, limits = self.found[meter.name], self.limits[meter.name]
+        color = GREEN if e.color is None else self.value(e.color)
+        return self.state.metering.color(meter, cell, limits, color, self.now_s, self.counted)
 
     # --- Statements ---------------------------------------------------------------------------
 
@@ -192,6 +224,11 @@ class Interpreter:
                 index = self.value(s.index)
                 self.state.packets[s.counter.name][index] += 1
                 self.state.bytes[s.counter.name][index] += self.counted
+            case tree.AddToChecksum():
+                value, bits = self.concatenated(s.data)
+                data = value.to_bytes(bits // 8, "big")
+                add = hashing.sum_less if s.subtracts else hashing.sum_with
+                self.sum = add(self.sum, data)
             case tree.CountDirect():
                 self.state.count_direct(s.counter.name, self.found[s.counter.name], self.counted)
             case tree.Exit():
@@ -292,16 +329,31 @@ class Interpreter:
         keys = [self.value(key.expression) for key in table.keys]
         entry = matching_entry(table, keys)
         name, data = table.default, table.default_data
-        if table.counter is not None:
-            self.found[table.counter.name] = -1 if entry is None else table.entries.index(entry)
-        if entry is not None:
-            name, data = entry.action, entry.data
+        number = -1 if entry is None else table.entries.index(entry)
+        for extern in filter(None, (table.counter, table.meter)):
+            self.found[extern.name] = number
+        if table.meter is not None:
+            self.limits[table.meter.name] = None if entry is None else entry.limits
+        member = entry
+        if entry is not None and entry.group is not None:
+            member = self._member(table, entry.group)
+        if member is not None:
+            name, data = member.action, member.data
         reference = table.reference(name)
         directed = [p for p in reference.action.parameters if p.direction]
         pairs = list(zip(directed, reference.directed, strict=True))
         given = [*self._copied_in(pairs), *zip(reference.action.data(), data, strict=True)]
         self._called(reference.action, given, pairs)
         return entry is not None, name
+
+    def _member(self, table: tree.Table, group: int) -> tree.Entry | None:
+        """None if the group has no active member."""
+        assert table.selector is not None
+        hash_ = table.selector.hash
+        value, bits = self.concatenated(table.selector.subjects)
+        number = hashing.hash_of(hash_.algorithm, value, bits, hash_.width)
+        member = chosen_member(table.selector.groups[group], table.selector.mode, number)
+        return None if member is None else table.entries[member]
 
 
 def _names(header: tree.HeaderType) -> list[str]:

@@ -38,3 +38,20 @@ def matches(key: tree.Key, match: tree.Match, value: int) -> bool:
 def _prefix_bits(table: tree.Table, entry: tree.Entry) -> int:
     pairs = zip(table.keys, entry.matches, strict=True)
     return sum(match.second for key, match in pairs if key.kind == "lpm")
+
+
+def chosen_member(group: tree.Group, mode: str, hash_: int) -> int | None:
+    """As docs/p4soft.md says: FAIR: the hash modulo the active weights; RESILIENT: modulo all
+    weights, and where that member is not active, what is left of the hash among the active ones.
+    """
+    triples = list(zip(group.members, group.active, group.weights, strict=True))
+    every = [(member, active) for member, active, weight in triples for _ in range(weight)]
+    usable = [member for member, active in every if active]
+    if not usable:
+        return None
+    if mode == "RESILIENT":
+        member, active = every[hash_ % len(every)]
+        if active:
+            return member
+        hash_ //= len(every)
+    return usable[hash_ % len(usable)]

@@ -123,6 +123,15 @@ class ExpressionPrinter:
                 return f"{e.table.name}.apply().{e.member}", _POSTFIX
             case tree.Execute():
                 return f"{e.action.name}.execute({self.text(e.index)})", _POSTFIX
+            case tree.MeterColor():
+                given = [] if e.index is None else [self.text(e.index)]
+                if e.color is not None:
+                    given.append(f"(MeterColor_t) {self.text(e.color, _PREFIX)}")
+                return f"{e.meter.name}.execute({', '.join(given)})", _POSTFIX
+            case tree.Verify():
+                return f"{e.checksum}.verify()", _POSTFIX
+            case tree.LastIndex():
+                return f"{e.stack.name}.lastIndex", _POSTFIX
             case tree.Last():
                 return f"{e.stack.name}.last.{e.field}", _POSTFIX
             case tree.Lookahead():

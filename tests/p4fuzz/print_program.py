@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from . import tree
 from .print_statements import StatementPrinter
@@ -21,10 +21,16 @@ class Printer(StatementPrinter):
 
     def _parser_state(self, state: tree.State, block: tree.Block | None = None) -> str:
         """block: whose parser the state is of; none for a subparser's."""
-        lines = ""
-        if state.name == "start" and block is not None:
-            lines += f"        pkt.extract({block.gress}_intr_md);\n"
-            lines += "        pkt.advance(PORT_METADATA_SIZE);\n" * (block.gress == "ig")
+        before = lines = ""
+        name = state.name
+        if name == "start" and block is not None:
+            intrinsic = f"        pkt.extract({block.gress}_intr_md);\n"
+            of_port = self._of_port(block) if block.gress == "ig" else ""
+            if block.resubmit is not None and block.resubmit.header is not None:
+                before = _RESUBMITTED.format(intrinsic, block.resubmit.place, of_port)
+                name = _BODY
+            else:
+                lines += intrinsic + of_port
         lines += self.body(state.body, "        ")
         if not state.subjects:
             lines += f"        transition {state.cases[0].state};\n"
@@ -33,7 +39,13 @@ class Printer(StatementPrinter):
             for case in state.cases:
                 lines += f"            {self._keyset(state, case)}: {case.state};\n"
             lines += "        }\n"
-        return f"    state {state.name} {{\n{lines}    }}\n"
+        return f"{before}    state {name} {{\n{lines}    }}\n"
+
+    def _of_port(self, block: tree.Block) -> str:
+        metadata = block.port_metadata
+        if metadata is None:
+            return "        pkt.advance(PORT_METADATA_SIZE);\n"
+        return f"        {metadata.place} = port_metadata_unpack<{metadata.struct}>(pkt);\n"
 
     def _subparser(self, parser: tree.Subparser, gress: str) -> str:
         states = "".join(self._parser_state(state) for state in parser.states)
@@ -65,7 +77,8 @@ class Printer(StatementPrinter):
         long = name.lower()
         statements = [each for state in block.states for each in state.body]
         subparsers = [each for each in statements if isinstance(each, tree.Subparser)]
-        states = "".join(self._parser_local(each) for each in (*block.value_sets, *subparsers))
+        states = f"    Checksum() {block.parser_checksum};\n" * bool(block.parser_checksum)
+        states += "".join(self._parser_local(each) for each in (*block.value_sets, *subparsers))
         states += "".join(self._parser_state(state, block) for state in block.states)
         control = block.control
         if g == "ig":
@@ -109,7 +122,14 @@ class Printer(StatementPrinter):
             *((f"{stack.type.name}[{stack.size}]", stack.name) for stack in block.stacks),
         ]
         metadata = [(self.type_(each.type), each.name) for each in block.metadata]
+        if block.resubmit is not None and block.resubmit.header is not None:
+            metadata.append((block.resubmit.header.name, block.resubmit.place))
         text = _struct(f"{block.gress}_headers_t", places)
+        if block.port_metadata is not None:
+            of_port = block.port_metadata
+            fields = [(self.type_(each.type), each.name) for each in of_port.fields]
+            text += _struct(of_port.struct, fields)
+            metadata.append((of_port.struct, of_port.place))
         text += _struct(f"{block.gress}_metadata_t", metadata)
         if block.digest is not None:
             fields = zip(block.digest.fields, block.digest.values, strict=True)
@@ -118,10 +138,8 @@ class Printer(StatementPrinter):
         return text
 
     def _externs(self, block: tree.Block) -> str:
-        text = "".join(
-            f"    Hash<bit<{each.width}>>(HashAlgorithm_t.{each.algorithm}) {each.name};\n"
-            for each in block.hashes
-        )
+        text = "".join(self.hash_(each) for each in block.hashes)
+        text += "".join(self.meter(each) for each in block.meters)
         for counter in block.counters:
             size = 1 << counter.index_width
             text += f"    Counter<bit<32>, bit<{counter.index_width}>>({size}, "
@@ -145,23 +163,15 @@ class Printer(StatementPrinter):
     def _deparser(self, block: tree.Block) -> str:
         text = "".join(f"    Checksum() {each.name};\n" for each in block.checksums)
         lines = ""
-        if block.mirror is not None:
-            mirror = block.mirror
-            text += f"    Mirror() {mirror.name};\n"
-            emit = f"{mirror.name}.emit<{mirror.header.name}>"
-            lines += f"        if (ig_dprsr_md.mirror_type == {mirror.type_number}) {{\n"
-            lines += f"            {emit}({mirror.session}, {{{self.list_(mirror.values)}}});\n"
-            lines += "        }\n"
-        if block.resubmit is not None:
-            text += f"    Resubmit() {block.resubmit.name};\n"
-            lines += f"        if (ig_dprsr_md.resubmit_type == {block.resubmit.type_number}) {{\n"
-            lines += f"            {block.resubmit.name}.emit();\n        }}\n"
-        if block.digest is not None:
-            digest = block.digest
-            text += f"    Digest<{digest.struct}>() {digest.name};\n"
-            lines += f"        if (ig_dprsr_md.digest_type == {digest.type_number}) {{\n"
-            lines += f"            {digest.name}.pack({{{self.list_(digest.values)}}});\n"
-            lines += "        }\n"
+        for request, made, call in self._requests(block):
+            is_typed = self.chance(0.4)
+            text += f"    {made}({request.type_number if is_typed else ''}) {request.name};\n"
+            condition = f"{block.gress}_dprsr_md.{_TYPE_FIELDS[type(request)]}"
+            if is_typed and self.chance(0.7):  # whose type is not asked once more
+                lines += f"        {request.name}.{call};\n"
+            else:
+                lines += f"        if ({condition} == {request.type_number}) {{\n"
+                lines += f"            {request.name}.{call};\n        }}\n"
         lines += "".join(
             f"        {each.target} = {each.name}.update({{{self.list_(each.data)}}}"
             f"{', true' if each.zeros_as_ones else ''});\n"
@@ -170,6 +180,22 @@ class Printer(StatementPrinter):
         emitted = block.emitted or ["hdr"]
         lines += "".join(f"        pkt.emit({each});\n" for each in emitted)
         return f"{text}    apply {{\n{lines}    }}\n"
+
+    def _requests(
+        self, block: tree.Block
+    ) -> Iterator[tuple[tree.Mirror | tree.Resubmit | tree.Digest, str, str]]:
+        """Each with its type and the call in the deparser."""
+        if block.mirror is not None:
+            mirror = block.mirror
+            call = f"emit<{mirror.header.name}>({mirror.session}, {{{self.list_(mirror.values)}}})"
+            yield mirror, "Mirror", call
+        if block.resubmit is not None:
+            header, values = block.resubmit.header, self.list_(block.resubmit.values)
+            call = "emit()" if header is None else f"emit<{header.name}>({{{values}}})"
+            yield block.resubmit, "Resubmit", call
+        if block.digest is not None:
+            digest = block.digest
+            yield digest, f"Digest<{digest.struct}>", f"pack({{{self.list_(digest.values)}}})"
 
     # --- The program --------------------------------------------------------------------------
 
@@ -202,6 +228,22 @@ def _struct(name: str, members: Iterable[tuple[str, str]]) -> str:
     return f"struct {name} {{\n{lines}}}\n"
 
 
+_TYPE_FIELDS = {
+    tree.Mirror: "mirror_type", tree.Resubmit: "resubmit_type", tree.Digest: "digest_type",
+}  # fmt: skip
+_BODY = "body_of_start"
+_RESUBMITTED = """\
+    state start {{
+{}        transition select(ig_intr_md.resubmit_flag) {{ 1: second_pass; default: first_pass; }}
+    }}
+    state second_pass {{
+        pkt.extract({});
+        transition body_of_start;
+    }}
+    state first_pass {{
+{}        transition body_of_start;
+    }}
+"""
 NO_EGRESS = """\
 struct no_headers_t {
 }

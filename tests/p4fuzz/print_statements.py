@@ -49,6 +49,15 @@ class StatementPrinter(ExpressionPrinter):
                 return "return;" if s.value is None else f"return {self.text(s.value)};"
             case tree.Extract():
                 return f"pkt.extract({s.stack.name + '.next' if s.stack else s.header});"
+            case tree.AddToChecksum():
+                method = "subtract" if s.subtracts else "add"
+                whole = isinstance(s.data[0].type, tree.HeaderType)
+                data = s.data[0].name if whole else f"{{{self.list_(list(s.data))}}}"
+                return f"{s.checksum}.{method}({data});"
+            case tree.Residue():
+                if s.by_get:
+                    return f"{s.target.name} = {s.checksum}.get();"
+                return f"{s.checksum}.subtract_all_and_deposit({s.target.name});"
             case tree.Advance():
                 return f"pkt.advance({s.bits});"
             case tree.Subparser():
@@ -138,12 +147,35 @@ class StatementPrinter(ExpressionPrinter):
             for each in callee.locals
             if isinstance(each, tree.Table) and each.counter is not None
         )
+        tables = [each for each in callee.locals if isinstance(each, tree.Table)]
+        meters = "".join(self.meter(each.meter) for each in tables if each.meter is not None)
         profiles = "".join(
-            f"    ActionProfile(64) {each.profile};\n"
-            for each in callee.locals
-            if isinstance(each, tree.Table) and each.profile
+            f"    ActionProfile(64) {each.profile};\n" + self._selector(each)
+            for each in tables
+            if each.profile
         )
-        return counters + profiles + "".join(self._local(each) for each in callee.locals)
+        return counters + meters + profiles + "".join(self._local(each) for each in callee.locals)
+
+    def meter(self, meter: tree.Meter | tree.DirectMeter) -> str:
+        given = [f"MeterType_t.{meter.unit}"]
+        if isinstance(meter, tree.Meter):
+            given.insert(0, str(1 << meter.index_width))
+        given += [f"8w{self.digits(value)}" for value in meter.colors or ()]
+        kind = (
+            f"Meter<bit<{meter.index_width}>>" if isinstance(meter, tree.Meter) else "DirectMeter"
+        )
+        return f"    {kind}({', '.join(given)}) {meter.name};\n"
+
+    def hash_(self, hash_: tree.Hash) -> str:
+        algorithm = f"HashAlgorithm_t.{hash_.algorithm}"
+        return f"    Hash<bit<{hash_.width}>>({algorithm}) {hash_.name};\n"
+
+    def _selector(self, table: tree.Table) -> str:
+        selector = table.selector
+        if selector is None:
+            return ""
+        given = f"{table.profile}, {selector.hash.name}, SelectorMode_t.{selector.mode}, 16, 4"
+        return self.hash_(selector.hash) + f"    ActionSelector({given}) {selector.name};\n"
 
     def _local(self, local: tree.Declare | tree.Callable | tree.Table) -> str:
         if isinstance(local, tree.Table):
@@ -159,6 +191,9 @@ class StatementPrinter(ExpressionPrinter):
                 f'            {self.text(key.expression)}: {key.kind} @name("{key.name}");\n'
                 for key in table.keys
             )
+            if table.selector is not None:
+                subjects = [self.text(each) for each in table.selector.subjects]
+                keys += "".join(f"            {each}: selector;\n" for each in subjects)
             parts.append(f"        key = {{\n{keys}        }}\n")
         actions = "".join(
             f"            {each.action.name}"
@@ -173,8 +208,11 @@ class StatementPrinter(ExpressionPrinter):
             parts.append("        size = 64;\n")
         if table.counter is not None:
             parts.append(f"        counters = {table.counter.name};\n")
+        if table.meter is not None:
+            parts.append(f"        meters = {table.meter.name};\n")
         if table.profile:
-            parts.append(f"        implementation = {table.profile};\n")
+            by = table.selector.name if table.selector is not None else table.profile
+            parts.append(f"        implementation = {by};\n")
         if table.entries and table.is_constant:
             entries = "".join(f"            {self._entry(table, each)}\n" for each in table.entries)
             parts.append(f"        const entries = {{\n{entries}        }}\n")

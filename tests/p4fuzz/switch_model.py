@@ -10,6 +10,7 @@ from .interpreter import Exited, Interpreter, State
 Frame = tuple[int, bytes]  # port, bytes
 NO_PORT = 511
 MIRROR_PORT = 9  # of every mirror session
+RECIRCULATION_PORT = 68
 _TYPES = ("drop_ctl", "mirror_type", "resubmit_type", "digest_type")
 _FOR_DEPARSER = [f"ig_dprsr_md.{name}" for name in _TYPES]
 _NO_MATCH, _PARTIAL_HEADER = 1, 2  # bits of parser_err, tna.p4
@@ -21,12 +22,23 @@ class ModelSwitch:
         self.state = State.of(program)
         self.digests: list[dict[str, int]] = []  # fields of each, in order
 
-    def send(self, port: int, frame: bytes) -> list[Frame]:
+    def send(self, port: int, frame: bytes, now_s: int) -> list[Frame]:
+        """What recirculates comes in again when all else has left."""
+        self.now_s = now_s
+        left: list[Frame] = []
+        arrived = [(port, frame)]
+        while arrived:
+            sent = self._forward(*arrived.pop(0))
+            arrived += [each for each in sent if each[0] == RECIRCULATION_PORT]
+            left += [each for each in sent if each[0] != RECIRCULATION_PORT]
+        return left
+
+    def _forward(self, port: int, frame: bytes) -> list[Frame]:
         """Mirror copies come before the frame."""
         left: list[Frame] = []
         passed = self._ingress(port, frame, left)
         if passed is not None and passed.is_resubmitted():
-            passed = self._ingress(port, frame, left, resubmitted=True)
+            passed = self._ingress(port, frame, left, again=passed.resubmit_data())
         if passed is None:
             return left
         cells = passed.machine.cells
@@ -48,17 +60,22 @@ class ModelSwitch:
         return copies if to == NO_PORT else [*copies, (to, 0)]
 
     def _ingress(
-        self, port: int, frame: bytes, left: list[Frame], *, resubmitted: bool = False
+        self, port: int, frame: bytes, left: list[Frame], *, again: int | None = None
     ) -> _Pass | None:
-        """None if the parser dropped the frame."""
+        """None if the parser dropped the frame. again: a resubmitted packet's data."""
         ingress = self.program.ingress
-        passed = _Pass(ingress, self.state, frame)
+        passed = _Pass(ingress, self.state, frame, self.now_s)
         cells = passed.machine.cells
-        cells["ig_intr_md.resubmit_flag"] = int(resubmitted)
+        cells["ig_intr_md.resubmit_flag"] = int(again is not None)
+        resubmit = ingress.resubmit
+        if again is not None and resubmit is not None and resubmit.header is not None:
+            passed.machine.set_header_bits(resubmit.place, resubmit.header, again)
+        cells["ig_intr_md.ingress_port"] = port
+        if again is None and ingress.port_metadata is not None:
+            cells |= _port_metadata(ingress.port_metadata, port)
         error = passed.parse()
         if error == _NO_MATCH or (error and not ingress.reads_parser_error):
             return None
-        cells["ig_intr_md.ingress_port"] = port
         cells["ig_prsr_md.parser_err"] = error
         cells |= {"ig_tm_md.ucast_egress_port": NO_PORT, "ig_tm_md.bypass_egress": 0}
         cells["ig_tm_md.mcast_grp_a"] = 0
@@ -74,40 +91,57 @@ class ModelSwitch:
         egress = self.program.egress
         if egress is None:
             return [(port, frame)]
-        passed = _Pass(egress, self.state, frame)
+        passed = _Pass(egress, self.state, frame, self.now_s)
         error = passed.parse()
         cells = passed.machine.cells
         cells["eg_intr_md.egress_port"] = port
         cells["eg_intr_md.egress_rid"] = rid
         cells["eg_intr_md.pkt_length"] = len(frame) + 4  # with the check sequence
         cells["eg_prsr_md.parser_err"] = error
-        cells["eg_dprsr_md.drop_ctl"] = 0
+        cells |= {"eg_dprsr_md.drop_ctl": 0, "eg_dprsr_md.mirror_type": 0}
         passed.control()
+        header = passed.mirror_header()
         frame = passed.deparse()
-        return [] if cells["eg_dprsr_md.drop_ctl"] & 1 else [(port, frame)]
+        left = [] if cells["eg_dprsr_md.drop_ctl"] & 1 else [(port, frame)]
+        if header is not None:
+            left += self._egress(MIRROR_PORT, header + frame)
+        return left
+
+
+def _port_metadata(metadata: tree.PortMetadata, port: int) -> dict[str, int]:
+    if port not in metadata.by_port:
+        return {}
+    pairs = zip(metadata.fields, metadata.by_port[port], strict=True)
+    return {f"{metadata.place}.{each.name}": value for each, value in pairs}
 
 
 class _Pass:
     """Of one frame through one block."""
 
-    def __init__(self, block: tree.Block, state: State, frame: bytes) -> None:
+    def __init__(self, block: tree.Block, state: State, frame: bytes, now_s: int) -> None:
         self.block = block
-        self.machine = Interpreter(block, state, len(frame))
+        self.machine = Interpreter(block, state, len(frame), now_s)
         self.rest = frame
+        self.residue: tuple[tree.Place, bytes] | None = None  # where to, and what was left then
 
     # --- Parser -------------------------------------------------------------------------------
 
     def parse(self) -> int:
         """Bits of parser_err."""
+        error = 0
         try:
             self._run_states(self.block.states)
         except _EndOfPacketError:
-            return _PARTIAL_HEADER
+            error = _PARTIAL_HEADER
         except _NoMatchError:
-            return _NO_MATCH
+            error = _NO_MATCH
         except _RejectedError:
             pass
-        return 0
+        if self.residue is not None:
+            target, behind = self.residue
+            taken = behind[: len(behind) - len(self.rest)]
+            self.machine.store(target, hashing.sum_less(self.machine.sum, taken))
+        return error
 
     def _run_states(self, all_states: list[tree.State]) -> None:
         """Until one accepts; a subparser that does not ends the whole parser."""
@@ -132,6 +166,8 @@ class _Pass:
                 self.machine.set_header_bits(place, statement.type, bits)
             case tree.Subparser():
                 self._run_states(statement.states)
+            case tree.Residue():
+                self.residue = statement.target, self.rest
             case tree.Advance():
                 self._look(statement.bits)
                 self.rest = self.rest[statement.bits // 8 :]
@@ -175,9 +211,14 @@ class _Pass:
             and not cells["ig_dprsr_md.drop_ctl"] & 1
         )
 
+    def resubmit_data(self) -> int:
+        assert self.block.resubmit is not None
+        return self.machine.concatenated(list(self.block.resubmit.values))[0]
+
     def mirror_header(self) -> bytes | None:
         mirror, cells = self.block.mirror, self.machine.cells
-        if mirror is None or cells["ig_dprsr_md.mirror_type"] != mirror.type_number:
+        wanted = f"{self.block.gress}_dprsr_md.mirror_type"
+        if mirror is None or cells[wanted] != mirror.type_number:
             return None
         value, bits = self.machine.concatenated(list(mirror.values))
         return value.to_bytes(bits // 8, "big")

@@ -7,7 +7,9 @@ import zlib
 import pytest
 
 from . import arithmetic, hashing
-from .tree import Bits
+from .matching import chosen_member
+from .metering import GREEN, RED, YELLOW, Metering
+from .tree import Bits, DirectMeter, Group, Limits, Meter
 
 BYTE, SIGNED = Bits(8), Bits(8, True)
 
@@ -56,3 +58,44 @@ def test_internet_checksum() -> None:
     data = bytes.fromhex("0001f203f4f5f6f7")
     assert hashing.internet_checksum(data, zeros_as_ones=False) == 0xDDF2 ^ 0xFFFF
     assert hashing.internet_checksum(b"\xff\xff", zeros_as_ones=True) == 0xFFFF
+
+
+def test_what_is_subtracted_from_a_sum() -> None:
+    """RFC 1071's words again, without the last two: 0001 + f203 = f204."""
+    total = hashing.sum_with(0, bytes.fromhex("0001f203f4f5f6f7"))
+    assert hashing.sum_less(total, bytes.fromhex("f4f5f6f7")) == 0xF204
+
+
+# RFC 2698, section 3, by hand: both buckets lose a green packet's size, of a yellow one the peak's.
+def test_colors_of_packets() -> None:
+    limits = Limits(committed_rate=1, peak_rate=2, committed_burst=2, peak_burst=4)
+    meter, metering = Meter("m", 1, "PACKETS", None, []), Metering()
+
+    def colors(now_s: int, *before: int) -> list[int]:
+        return [metering.color(meter, 0, limits, color, now_s, 64) for color in before]
+
+    assert colors(5, *[GREEN] * 5) == [GREEN, GREEN, YELLOW, YELLOW, RED]
+    assert colors(6, RED, YELLOW, GREEN, GREEN) == [RED, YELLOW, GREEN, RED]
+    assert metering.color(meter, 1, limits, GREEN, 6, 64) == GREEN  # a cell of its own
+    assert metering.color(meter, 2, None, YELLOW, 6, 64) == YELLOW
+
+
+def test_bytes_of_kilobits_and_values_for_colors() -> None:
+    """A kilobit is 125 bytes."""
+    limits = Limits(committed_rate=0, peak_rate=0, committed_burst=1, peak_burst=2)
+    meter, metering = DirectMeter("dm", "BYTES", (30, 20, 10)), Metering()
+    values = [metering.color(meter, 0, limits, GREEN, 0, 100) for _ in range(3)]
+    assert values == [10, 20, 30]
+
+
+# docs/p4soft.md on action profiles, by hand: members 4, 6 (twice, not active) and 9. FAIR knows 4
+# and 9; RESILIENT 4, 6, 6 and 9, and for a 6 takes the hash divided by 4 to 4 and 9.
+@pytest.mark.parametrize(
+    ("mode", "hash_", "expected"),
+    [("FAIR", 7, 9), ("FAIR", 6, 4), ("RESILIENT", 0, 4), ("RESILIENT", 3, 9),
+     ("RESILIENT", 1, 4), ("RESILIENT", 6, 9)],
+)  # fmt: skip
+def test_members_of_groups(mode: str, hash_: int, expected: int) -> None:
+    group = Group([4, 6, 9], [True, False, True], [1, 2, 1])
+    assert chosen_member(group, mode, hash_) == expected
+    assert chosen_member(Group([4], [False], [1]), mode, hash_) is None

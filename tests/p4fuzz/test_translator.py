@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -9,13 +10,16 @@ import pytest
 
 from p4soft.emit import arguments, expressions
 from p4soft.emit.expressions import ExpressionEmitter
+from p4soft.emit.externs import meters
+from p4soft.emit.externs.checksums import Checksum
+from p4soft.emit.externs.deparsers import Resubmit
 from p4soft.emit.tables import TableEmitter
 from p4soft.frontend import syntax
 
 from .campaign import Examiner
 from .print_program import source_of
 
-FIRST_SEED, PROGRAMS = 1, 8
+FIRST_SEED, PROGRAMS = 1, 5
 
 
 @pytest.mark.parametrize("seed", range(FIRST_SEED, FIRST_SEED + PROGRAMS))
@@ -65,13 +69,46 @@ def both_sides_of_a_conjunction(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(ExpressionEmitter, "_short_circuit", wrong)
 
 
+def colors_before_are_ignored(patch: pytest.MonkeyPatch) -> None:
+    execute = meters._execute
+
+    def wrong(*given: Any) -> str:
+        given[4].pop("color", None)
+        return execute(*given)
+
+    patch.setattr(meters, "_execute", wrong)
+
+
+def what_is_subtracted_is_added(patch: pytest.MonkeyPatch) -> None:
+    call = Checksum.call
+
+    def wrong(self: Checksum, emitter: Any, node: syntax.Call, target: Any, instance: Any) -> str:
+        name = "add" if target.name == "subtract" else target.name
+        return call(self, emitter, node, dataclasses.replace(target, name=name), instance)
+
+    patch.setattr(Checksum, "call", wrong)
+
+
+def resubmit_data_are_left_out(patch: pytest.MonkeyPatch) -> None:
+    data = Resubmit.data
+
+    def wrong(self: Resubmit, *given: Any) -> str:
+        data(self, *given)
+        return "{}"
+
+    patch.setattr(Resubmit, "data", wrong)
+
+
 # Wrong rules, and the first seed from 1 on that shows each.
 PLANTED: dict[Plant, int] = {
-    later_entries_before_earlier_ones: 2,
-    slices_one_bit_too_high: 4,
-    copies_from_right_to_left: 4,
-    wrapping_instead_of_saturating: 5,
-    both_sides_of_a_conjunction: 25,
+    slices_one_bit_too_high: 1,
+    copies_from_right_to_left: 3,
+    both_sides_of_a_conjunction: 4,
+    later_entries_before_earlier_ones: 5,
+    wrapping_instead_of_saturating: 12,
+    colors_before_are_ignored: 14,
+    what_is_subtracted_is_added: 16,
+    resubmit_data_are_left_out: 20,
 }
 
 

@@ -151,6 +151,31 @@ class Applied(Expression):
 
 
 @dataclass
+class MeterColor(Expression):
+    """What a meter's `execute` gives, bit<8>. index: none of a direct one; color: the packet's
+    before, bit<2>, none: green.
+    """
+
+    meter: Meter | DirectMeter
+    index: Expression | None
+    color: Expression | None
+
+
+@dataclass
+class Verify(Expression):
+    """Whether a parser's checksum is wrong."""
+
+    checksum: str
+
+
+@dataclass
+class LastIndex(Expression):
+    """Of the element that a parser extracted last, bit<32>."""
+
+    stack: Stack
+
+
+@dataclass
 class Execute(Expression):
     action: RegisterAction
     index: Expression
@@ -359,6 +384,36 @@ class DirectCounter:
 
 
 @dataclass
+class Limits:
+    """Of a meter: packets per second and packets, or kilobits."""
+
+    committed_rate: int
+    peak_rate: int
+    committed_burst: int
+    peak_burst: int
+
+
+@dataclass
+class Meter:
+    """colors: what stands for red, yellow and green; none: MeterColor_t. limits: of each cell."""
+
+    name: str
+    index_width: int
+    unit: str  # PACKETS, BYTES
+    colors: tuple[int, int, int] | None
+    limits: list[Limits | None]
+
+
+@dataclass
+class DirectMeter:
+    """Its limits are the entries'."""
+
+    name: str
+    unit: str
+    colors: tuple[int, int, int] | None
+
+
+@dataclass
 class Register:
     name: str
     type: Bits
@@ -394,10 +449,32 @@ class Match:
 
 @dataclass
 class Entry:
+    """group: of the table's selector, whose members are chosen instead of the action here."""
+
     matches: list[Match]
     action: str
     data: list[int]
     priority: int = 0
+    limits: Limits | None = None
+    group: int | None = None
+
+
+@dataclass
+class Group:
+    """members: numbers of the table's entries, whose actions they have."""
+
+    members: list[int]
+    active: list[bool]
+    weights: list[int]
+
+
+@dataclass
+class Selector:
+    name: str
+    hash: Hash
+    mode: str  # FAIR, RESILIENT
+    subjects: list[Expression]  # keys of kind selector
+    groups: list[Group] = field(default_factory=list)
 
 
 @dataclass
@@ -423,6 +500,8 @@ class Table:
     is_constant: bool
     counter: DirectCounter | None = None
     profile: str = ""
+    meter: DirectMeter | None = None
+    selector: Selector | None = None
 
     def reference(self, name: str) -> ActionReference:
         """KeyError: it has none of that name."""
@@ -447,6 +526,24 @@ class Extract(Statement):
 @dataclass
 class Advance(Statement):
     bits: int
+
+
+@dataclass
+class AddToChecksum(Statement):
+    """Of a parser: adds fields, or a whole header, or subtracts them."""
+
+    checksum: str
+    data: list[Place]
+    subtracts: bool
+
+
+@dataclass
+class Residue(Statement):
+    """Of a parser's checksum to a place, when the parser ends. by_get: written as an assignment."""
+
+    checksum: str
+    target: Place
+    by_get: bool
 
 
 @dataclass
@@ -495,8 +592,20 @@ class Checksum:
 
 
 @dataclass
+class PortMetadata:
+    """What the ingress parser unpacks to a struct, md.NAME. values: of each field, by port; zeros
+    for other ports.
+    """
+
+    struct: str
+    place: str
+    fields: list[Field]
+    by_port: dict[int, list[int]]
+
+
+@dataclass
 class Mirror:
-    """header: what is put before the frame, with values of metadata. Of ingress."""
+    """header: what is put before the frame, with values of metadata."""
 
     name: str
     type_number: int
@@ -507,8 +616,13 @@ class Mirror:
 
 @dataclass
 class Resubmit:
+    """header: md.NAME, what the second pass gets of the first, 64 bits; none: nothing."""
+
     name: str
     type_number: int
+    place: str = ""
+    header: HeaderType | None = None
+    values: list[Place] = field(default_factory=list)
 
 
 @dataclass
@@ -552,6 +666,9 @@ class Block:
     resubmit: Resubmit | None = None
     digest: Digest | None = None
     value_sets: list[ValueSet] = field(default_factory=list)
+    meters: list[Meter] = field(default_factory=list)
+    parser_checksum: str = ""
+    port_metadata: PortMetadata | None = None
 
     def header_places(self) -> list[tuple[str, HeaderType]]:
         """Elements of stacks, too."""
