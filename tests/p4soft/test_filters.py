@@ -218,7 +218,8 @@ def test_what_cannot_be_averaged_is_refused(tmp_path: Path) -> None:
     wide = program(local="Lpf<bit<48>, bit<8>>(4) /*^*/wide;")
     check_refused(wide, "Lpf of bit<48>; expected bit<W> of at most 32 bits", tmp_path)
     alone = program(
-        "hdr.data.a = alone.execute(hdr.data.b);",
-        local="DirectWred<bit<16>>(1, 0) /*^*/alone;",
+        local="DirectWred<bit<16>>(1, 0) /*^*/alone;"
+        "action use() { hdr.data.a = alone.execute(hdr.data.b); }"
+        "table t { actions = { use; } }"
     )
     check_refused(alone, "write `filters = alone;` in one", tmp_path)

@@ -148,7 +148,7 @@ CASES: dict[str, tuple[str, str]] = {
     ),
     "wide bits": (
         program(local="/*^*/bit<129> x;"),
-        "bit<129> is not supported by p4soft; supported: widths up to 128, and bit<4096> as a",
+        "bit<129> is not supported by p4soft; supported: widths up to 128, and bit<4096>",
     ),
     "division at run time": (
         program("hdr.data.a = hdr.data.a /*^*// 2;"),
