@@ -13,8 +13,8 @@ from typing import Any
 DEFAULT_PORTS = {port: (f"veth{2 * port}", f"veth{2 * port + 1}") for port in range(17)}
 CPU_PORT = 64
 CPU_LINK = ("veth250", "veth251")
-# How many pipes a test needs to see. One, where a register is asked for its value in each of them:
-# softswitch has one state, and the values could not differ. More, where ports of one do not suffice.
+# How many pipes a test needs to see: more than one where the ports of one do not suffice. Else one:
+# softswitch has one state for all, so that a register's values in two of them could not differ.
 PIPES = {"tna_idletimeout": 4, "tna_port_metadata": 2}
 
 
