@@ -28,7 +28,7 @@ bool is_limit(const bfrt::Field& field) {
 }
 
 // What a read of a meter without limits gives may be written back.
-Json as_softswitch_has_it(const bfrt::Field& field, Json value) {
+Json as_softswitch_has_it(const bfrt::Field& field, const Json& value) {
   return is_limit(field) && value == most_of_meter(field) ? Json(kUnlimited) : value;
 }
 
