@@ -18,9 +18,6 @@ using bfrt_proto::Update;
 // Cells between two that are asked for are read along rather than with a command of their own.
 constexpr std::uint32_t kGap = 256;
 
-// Of a cell without limits, as the chip has it: every packet is green.
-constexpr std::uint64_t kUnlimited = ~std::uint64_t{0};
-
 bool sets_values(Update::Type type) {
   return type == Update::INSERT || type == Update::MODIFY || type == Update::INSERT_OR_MODIFY;
 }
@@ -333,7 +330,6 @@ void MeterTable::write(const EntryWrite& update, WriteBatch& batch) {
     for (const bfrt::Field& field : table().data) {
       if (!values.contains(field.name)) throw invalid(what + ": " + field.name + " is missing;");
     }
-    // What a read of a cell without limits gives may be written back.
     if (values.at(table().data.front().name) == kUnlimited) values = nullptr;
   }
   const auto set = [this, first, count, values, &link] {

@@ -22,6 +22,12 @@ std::string identity(const Json& entry) {
   return key->dump() + std::to_string(entry.value("priority", 0U));
 }
 
+// Of the metadata of ports: the driver of a Tofino has them by port, whenever each was written.
+void sort_by_port(Json& entries) {
+  const auto port = [](const Json& entry) { return entry.at("key").front().get<std::uint64_t>(); };
+  std::ranges::sort(entries.get_ref<Json::array_t&>(), {}, port);
+}
+
 // What a write says of an entry's counters.
 Json written_counters(const Json& written) {
   Json counters = Json::object();
@@ -54,7 +60,7 @@ void MatchTable::write(const EntryWrite& update, WriteBatch& batch) {
 
 void MatchTable::write_default(const EntryWrite& update, WriteBatch& batch) {
   const std::string what = context(update.type, true);
-  if (!has_default()) throw no_default();
+  if (!has_default_entry()) throw cannot("this table has no default entry that could be changed;");
   if (update.type == Update::INSERT || update.type == Update::INSERT_OR_MODIFY) {
     throw not_supported(
         "INSERT of default entry is not supported. Please use MODIFY instead table:" +
@@ -66,17 +72,12 @@ void MatchTable::write_default(const EntryWrite& update, WriteBatch& batch) {
   if (update.type == Update::MODIFY) {
     written["op"] = "set_default";
     put_action_and_data(update, written, what);
-    if (!written.contains("action")) throw invalid(what + ": an action is missing;");
+    if (has_actions() && !written.contains("action"))
+      throw invalid(what + ": an action is missing;");
   } else if (table().has_const_default_action) {
     return;  // it is what it was
   }
   batch.add(WriteBatch::Entry{std::move(written), false}, what);
-}
-
-Failure MatchTable::no_default() const {
-  return cannot(is_indirect() ? "the default action beside an action profile or selector can be "
-                                "neither read nor changed here;"
-                              : "this table has no default entry that could be changed;");
 }
 
 // Counters of an entry begin anew.
@@ -136,7 +137,7 @@ void MatchTable::write_entry(const EntryWrite& update, WriteBatch& batch) {
   }
   const bool clears = written.at("op") == "clear";
   batch.add(WriteBatch::Entry{std::move(written), false}, what, std::move(done));
-  if (clears && !table().has_const_default_action && has_default()) {
+  if (clears && !table().has_const_default_action && has_default_entry()) {
     batch.add(WriteBatch::Entry{{{"table", table().name}, {"op", "reset_default"}}, false}, what);
   }
 }
@@ -254,21 +255,33 @@ void MatchTable::read_all(std::size_t number, const EntryRead& read, SwitchLink&
   try {
     if (read.entry.value_case() == bfrt_proto::TableEntry::kHandleId)
       throw cannot("entries have no handles here; use the key;");
-    if (read.entry.is_default_entry() && is_indirect()) throw no_default();
     Json args = {{"table", table().name}};
     if (read.entry.is_default_entry()) args["entries"] = Json::array();
-    const Json result = link.call("table_read", args);
-    for (const Json& found : result.at("entries")) {
+    Json result = link.call("table_read", args);
+    Json& entries = result.at("entries");
+    if (table().type == "PortMetadata") sort_by_port(entries);
+    for (const Json& found : entries) {
       if (!asks_for_other_action(read.entry, found))
         put_entry(found, read, answers.add(number, read));
     }
     if (has_default() && !asks_for_other_action(read.entry, result.at("default")))
       put_default(result.at("default"), read, answers.add(number, read));
+    if (read.entry.is_default_entry() && is_indirect()) {
+      if (result.at("default").is_null())
+        throw cannot("its default entry names no member: it is the program's, and not read here;");
+      put_default(result.at("default"), read, answers.add(number, read));
+    }
   } catch (const Failure& failure) {
     answers.fail(number, failure);
   } catch (const CommandError& error) {
     answers.fail(number, from_switch(reading(), error));
   }
+}
+
+// Nothing: it names a member or group, or its table has no actions.
+const bfrt::Action* MatchTable::action_in(const Json& found) const {
+  const auto action = found.find("action");
+  return action == found.end() ? nullptr : table().action(action->get<std::string>());
 }
 
 void MatchTable::put_entry(const Json& found, const EntryRead& read,
@@ -277,17 +290,15 @@ void MatchTable::put_entry(const Json& found, const EntryRead& read,
   if (found.contains("priority")) key[kPriority] = found.at("priority");
   put_key(key, entry);
   if (read.key_only()) return;
-  const auto action = found.find("action");
-  put_data(seen_data(found, read.from_hw()),
-           action == found.end() ? nullptr : table().action(action->get<std::string>()),
-           read.entry.data(), entry, pipes_of(read));
+  put_data(seen_data(found, read.from_hw()), action_in(found), read.entry.data(), entry,
+           pipes_of(read));
 }
 
 void MatchTable::put_default(const Json& found, const EntryRead& read,
                              bfrt_proto::TableEntry& entry) {
   entry.set_is_default_entry(true);
-  put_data(seen_data(found, read.from_hw()), table().action(found.at("action").get<std::string>()),
-           read.entry.data(), entry, pipes_of(read));
+  put_data(seen_data(found, read.from_hw()), action_in(found), read.entry.data(), entry,
+           pipes_of(read));
 }
 
 // As many values as a field of a direct register has: softswitch has one state, which all show.
@@ -325,7 +336,7 @@ void MatchTable::operate(const std::string& operation, SwitchLink& link) {
   if (operation != "SyncCounters") return;  // nothing else has a copy here
   const Json result = link.call("table_read", {{"table", table().name}});
   for (const Json& found : result.at("entries")) seen_data(found, true);
-  seen_data(result.at("default"), true);
+  if (!result.at("default").is_null()) seen_data(result.at("default"), true);
 }
 
 }  // namespace turntable::bfrt_server

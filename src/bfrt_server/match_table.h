@@ -24,11 +24,10 @@ class MatchTable final : public TableAccess {
  private:
   bool has_actions() const { return !table().actions.empty(); }
   bool has_default() const { return has_actions() && table().type != "Action"; }
-  // Its entries name a member, or a group. The program gives it a default action, which softswitch
-  // neither tells nor changes.
+  // Its entries name a member, or a group; its default entry a member, or it has the program's
+  // action, which softswitch does not tell.
   bool is_indirect() const { return table().type.starts_with("MatchAction_Indirect"); }
   bool may_be_columns() const;
-  Failure no_default() const;
   void write_default(const EntryWrite& update, WriteBatch& batch);
   void write_entry(const EntryWrite& update, WriteBatch& batch);
   bool write_row(const EntryWrite& update, WriteBatch& batch);
@@ -41,6 +40,7 @@ class MatchTable final : public TableAccess {
   bool asks_for_other_action(const bfrt_proto::TableEntry& entry,
                              const nlohmann::json& found) const;
   void read_all(std::size_t number, const EntryRead& read, SwitchLink& link, ReadAnswers& answers);
+  const bfrt::Action* action_in(const nlohmann::json& found) const;
   void put_entry(const nlohmann::json& found, const EntryRead& read, bfrt_proto::TableEntry& entry);
   void put_default(const nlohmann::json& found, const EntryRead& read,
                    bfrt_proto::TableEntry& entry);

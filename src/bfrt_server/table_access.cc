@@ -12,11 +12,32 @@ namespace {
 
 using Json = nlohmann::json;
 
+// What the driver of a Tofino 1 tells of a meter of bytes that nobody has limited: the most that a
+// cell holds.
+constexpr std::uint64_t kMostKbps = 5'195'848'221;
+constexpr std::uint64_t kMostKbits = 4'380'866'642;
+
+Json most_of_meter(const bfrt::Field& field) {
+  if (field.name.ends_with("_KBPS")) return kMostKbps;
+  if (field.name.ends_with("_KBITS")) return kMostKbits;
+  return kUnlimited;
+}
+
+bool is_limit(const bfrt::Field& field) {
+  return field.name.starts_with("$METER_SPEC_");
+}
+
+// What a read of a meter without limits gives may be written back.
+Json as_softswitch_has_it(const bfrt::Field& field, const Json& value) {
+  return is_limit(field) && value == most_of_meter(field) ? Json(kUnlimited) : value;
+}
+
 // Limits of softswitch's meters are whole bytes; those of BfRt whole kilobits, so that a fraction
 // is rounded up.
-Json whole_number(const bfrt::Field& field, const Json& value) {
-  if (field.kind != bfrt::Field::Kind::kNumber || !value.is_number_float()) return value;
-  return static_cast<std::uint64_t>(std::ceil(value.get<double>()));
+Json told(const bfrt::Field& field, const Json& value) {
+  if (field.kind != bfrt::Field::Kind::kNumber) return value;
+  if (value.is_number_float()) return static_cast<std::uint64_t>(std::ceil(value.get<double>()));
+  return is_limit(field) && value == kUnlimited ? most_of_meter(field) : value;
 }
 
 }  // namespace
@@ -103,7 +124,7 @@ Json TableAccess::data_of(const bfrt_proto::TableData& data, const std::string& 
     if (values.contains(field->name))
       throw invalid(context + ": field " + field->name + " is given twice;");
     try {
-      values[field->name] = bfrt::datum(*field, message);
+      values[field->name] = as_softswitch_has_it(*field, bfrt::datum(*field, message));
     } catch (const bfrt::ValueError& error) {
       throw invalid(context + ": " + error.what() + ";");
     }
@@ -162,7 +183,7 @@ void TableAccess::put_data(const Json& data, const bfrt::Action* action,
       if (!ids.empty() && !ids.contains(field.id)) continue;
       const auto value = data.find(field.name);
       if (value == data.end()) continue;
-      const Json number = whole_number(field, *value);
+      const Json number = told(field, *value);
       for (std::uint32_t pipe = 0; pipe < (field.of_each_pipe ? pipes : 1); ++pipe)
         bfrt::set_datum(field, number, *message->add_fields());
     }

@@ -16,6 +16,8 @@ namespace turntable::bfrt_server {
 class WriteBatch;
 
 inline constexpr std::uint32_t kAllPipes = 0xFFFF;
+// softswitch's limits of a meter that has none: every packet is green.
+inline constexpr std::uint64_t kUnlimited = ~std::uint64_t{0};
 
 struct EntryWrite {
   bfrt_proto::Update::Type type;

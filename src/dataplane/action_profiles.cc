@@ -87,17 +87,17 @@ void ActionProfiles::check_entry(const TableSchema& schema, const Json& update) 
   const std::string operation = operation_of(update, kOperations);
   const std::string what = "table " + schema.name;
   if (is_of_columns(operation)) throw bad_argument(what + ": write entry by entry (\"upsert\")");
-  if (operation.ends_with("_default")) {
-    throw bad_argument(what + ": the default action beside an action profile or selector is the " +
-                       "program's; it cannot be changed here");
-  }
-  if (operation != "insert" && operation != "modify" && operation != "upsert") return;
+  const bool is_default = operation == "set_default";
+  if (operation != "insert" && operation != "modify" && operation != "upsert" && !is_default)
+    return;
   const Implementation& of = implementations_.at(schema.name);
   const Json data = update.value("data", Json::object());
   if (!data.is_object() || data.contains(kMemberField) == data.contains(kGroupField))
     return;  // the codec says what is expected
   if (const auto member = data.find(kMemberField); member != data.end())
     require_member(of.profile, number(*member, what + ", " + kMemberField), what);
+  if (is_default && data.contains(kGroupField))
+    throw bad_argument(what + ": the default entry cannot name a group; name a member");
   if (const auto group = data.find(kGroupField); group != data.end() && !of.selector.empty()) {
     const std::uint32_t wanted = number(*group, what + ", " + kGroupField);
     if (!selectors_.at(of.selector).selector->groups().contains(wanted)) {

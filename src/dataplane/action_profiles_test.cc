@@ -15,7 +15,7 @@ using nlohmann::json;
 
 constexpr const char* kProfileSchema = R"({"learn_filters": [], "tables": [
   {"name": "pipe.In.by_kind", "table_type": "MatchAction_Indirect_Selector", "size": 40000,
-   "has_const_default_action": true, "attributes": [], "data": [],
+   "has_const_default_action": false, "attributes": [], "data": [],
    "key": [{"name": "kind", "match_type": "Exact", "type": {"type": "bytes", "width": 32}}]},
   {"name": "pipe.In.members", "table_type": "Action", "size": 4096,
    "has_const_default_action": false, "attributes": [], "data": [],
@@ -163,15 +163,25 @@ TEST_F(ActionProfilesTest, OnlyWhatWasThereIsToldAsReplaced) {
   EXPECT_EQ(write({member("upsert", 1), clear("groups")}, "continue").at("replaced"), json({0}));
 }
 
-TEST_F(ActionProfilesTest, TheDefaultActionIsNotDenied) {
-  try {
-    write(json::array({{{"op", "set_default"}, {"table", "by_kind"}, {"action", "mark"}}}));
-    FAIL();
-  } catch (const CommandError& error) {
-    EXPECT_NE(std::string(error.what())
-                  .find("table pipe.In.by_kind: the default action beside an action profile"),
-              std::string::npos);
-  }
+TEST_F(ActionProfilesTest, TheDefaultEntryNamesAMember) {
+  const auto by_default = [](const json& data) {
+    return json{{"op", "set_default"}, {"table", "by_kind"}, {"data", data}};
+  };
+  const json reset = {{"op", "reset_default"}, {"table", "by_kind"}};
+  const auto in_table = [&] { return control_.execute("table_read", {{"table", "by_kind"}}); };
+  EXPECT_EQ(code_of(by_default({{kMemberField, 2}})), "not_found");
+  write({member("insert", 1), member("insert", 2), group("insert", 7, {1})});
+  EXPECT_TRUE(in_table().at("default").is_null());
+  ASSERT_EQ(code_of(by_default({{kMemberField, 2}})), "ok");
+  EXPECT_EQ(in_table().at("default"), (json{{"data", {{kMemberField, 2}}}}));
+  EXPECT_EQ(in_table().at("entries"), json::array());
+  EXPECT_EQ(code_of(member("delete", 2)), "referenced");
+  EXPECT_EQ(code_of(by_default({{kGroupField, 7}})), "bad_argument");
+  EXPECT_EQ(code_of({{"op", "set_default"}, {"table", "by_kind"}, {"action", "mark"}}),
+            "bad_argument");
+  ASSERT_EQ(code_of(reset), "ok");
+  EXPECT_TRUE(in_table().at("default").is_null());
+  EXPECT_EQ(code_of(member("delete", 2)), "ok");
 }
 
 }  // namespace

@@ -159,7 +159,7 @@ void EntryCodec::put_direct(const nlohmann::json& update, Table::Words& words) c
 }
 
 Table::Words EntryCodec::words(const nlohmann::json& update, bool for_default) const {
-  if (schema_.is_indirect()) return named(update);
+  if (schema_.is_indirect()) return named(update, for_default);
   const std::size_t number = action_of(update, for_default);
   const ActionSchema& action = schema_.actions[number];
   Table::Words words = table_.completed({number});
@@ -186,7 +186,7 @@ Table::Words EntryCodec::words(const nlohmann::json& update, bool for_default) c
 }
 
 // Of an entry that has no action of its own.
-Table::Words EntryCodec::named(const nlohmann::json& update) const {
+Table::Words EntryCodec::named(const nlohmann::json& update, bool for_default) const {
   const bool by_group = schema_.type.ends_with("Selector");
   nlohmann::json data = object_in(update, "data", schema_.name);
   for (auto item = data.begin(); item != data.end();)
@@ -199,7 +199,8 @@ Table::Words EntryCodec::named(const nlohmann::json& update) const {
   };
   if (update.contains("action") || data.size() != 1 || !is_known(data.begin().key()))
     throw bad_argument("table " + schema_.name + ": an entry names its action" + expected);
-  Table::Words words = table_.completed({data.contains(kGroupField) ? kOfGroup : kOfMember});
+  const std::uint32_t of_member = for_default ? kDefaultOfMember : kOfMember;
+  Table::Words words = table_.completed({data.contains(kGroupField) ? kOfGroup : of_member});
   words[table_.data_start()] = static_cast<std::uint64_t>(
       parse_value(*data.begin(), 32, "table " + schema_.name + ", " + data.begin().key()));
   put_direct(update, words);
@@ -261,7 +262,9 @@ nlohmann::json EntryCodec::entry(std::uint32_t number) const {
 }
 
 nlohmann::json EntryCodec::default_entry() const {
-  return schema_.has_default() ? action_and_data(kNoEntry) : nlohmann::json();
+  const bool names_member =
+      schema_.is_indirect() && table_.words(kNoEntry).front() == kDefaultOfMember;
+  return schema_.has_default() || names_member ? action_and_data(kNoEntry) : nlohmann::json();
 }
 
 }  // namespace turntable::dataplane

@@ -38,7 +38,7 @@ class EntryCodec {
 
  private:
   void put_key(Match& match, const KeySchema& key, const nlohmann::json& value) const;
-  Table::Words named(const nlohmann::json& update) const;
+  Table::Words named(const nlohmann::json& update, bool for_default) const;
   nlohmann::json action_and_data(std::uint32_t number) const;
 
   const TableSchema& schema_;

@@ -55,15 +55,26 @@ Table::Words Table::replace(std::uint32_t entry, const Words& words) {
   return old;
 }
 
-// The default entry names nobody.
+// The program's own default entry has an action and names nobody.
+std::optional<Table::Name> Table::name_of(std::uint32_t entry) const {
+  const std::uint64_t kind = words(entry)[0];
+  const std::uint64_t number = words(entry)[data_start()];
+  if (entry != kNoEntry) return Name{kind, number};
+  if (kind != kDefaultOfMember) return std::nullopt;
+  return Name{kOfMember, number};
+}
+
 void Table::count_name(std::uint32_t entry) {
-  if (counts_names_ && entry != kNoEntry) ++names_[name_of(entry)];
+  if (!counts_names_) return;
+  if (const auto name = name_of(entry)) ++names_[*name];
 }
 
 void Table::uncount_name(std::uint32_t entry) {
-  if (!counts_names_ || entry == kNoEntry) return;
-  const auto name = names_.find(name_of(entry));
-  if (--name->second == 0) names_.erase(name);
+  if (!counts_names_) return;
+  const auto name = name_of(entry);
+  if (!name) return;
+  const auto counted = names_.find(*name);
+  if (--counted->second == 0) names_.erase(counted);
 }
 
 Table::Words Table::completed(Words words) const {

@@ -26,6 +26,8 @@ namespace turntable::dataplane {
 // profiles): the number is its first word of data.
 inline constexpr std::uint32_t kOfMember = 0;
 inline constexpr std::uint32_t kOfGroup = 1;
+// Of a default entry that names a member; one that does not has the number of its action.
+inline constexpr std::uint32_t kDefaultOfMember = 0xFFFFFFFF;
 
 // The direct externs of a table, and whether it ages: each entry has its own.
 struct DirectExterns {
@@ -191,7 +193,7 @@ class Table {
   using Name = std::pair<std::uint64_t, std::uint64_t>;  // an entry's first words, and of its data
 
   void put_first_register(std::uint64_t* words) const;
-  Name name_of(std::uint32_t entry) const { return {words(entry)[0], words(entry)[data_start()]}; }
+  std::optional<Name> name_of(std::uint32_t entry) const;
   void count_name(std::uint32_t entry);
   void uncount_name(std::uint32_t entry);
 

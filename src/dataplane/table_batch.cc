@@ -83,7 +83,8 @@ void TableBatch::dispatch(const TableSchema& schema, Table& table, const nlohman
                           RowOutcomes* rows) {
   const std::string operation = operation_of(update, kOperations);
   touched_.insert(&table);
-  if (!schema.has_default() && (operation == "set_default" || operation == "reset_default"))
+  if (!schema.has_default() && !schema.is_indirect() &&
+      (operation == "set_default" || operation == "reset_default"))
     throw bad_argument("table " + schema.name + " has no default entry that could be changed");
   if (operation == "set_default") return modify(schema, table, update, kNoEntry);
   if (operation == "reset_default") {

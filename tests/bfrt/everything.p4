@@ -305,7 +305,7 @@ control Ingress(inout headers_t hdr, inout metadata_t md, in ingress_intrinsic_m
             paint;
             NoAction;
         }
-        const default_action = NoAction();
+        default_action = NoAction();
         implementation = groups;
         size = 16;
     }

@@ -13,11 +13,11 @@ from packet.targets import CommandFailedError
 
 from .client import Client
 from .conftest import PORTS
+from .test_cells import NO_LIMITS
 from .test_tables import FRAME, INVALID, MAC, failing, to
 
 TABLE = "policed"
 GREEN, YELLOW, RED = 0, 1, 3  # MeterColor_t
-NONE = 2**64 - 1
 
 
 def limits(cbs_kbits: int, pbs_kbits: int, rate_kbps: int = 0) -> dict[str, int]:
@@ -30,7 +30,7 @@ def limits(cbs_kbits: int, pbs_kbits: int, rate_kbps: int = 0) -> dict[str, int]
     }
 
 
-UNLIMITED = limits(NONE, NONE, NONE)
+UNLIMITED = NO_LIMITS
 # RFC 2698: bursts of 125 and 250 bytes, frames of 60 bytes and a check sequence of 4. Tc: 125, 61
 # (less than 64: yellow). Tp: 250, 186, 122, 58 (less than 64: red).
 ONE_AND_TWO = limits(1, 2)

@@ -426,6 +426,14 @@ def test_packets_find_what_their_port_has(client: Client, switch: SoftswitchTarg
     assert client.read("$PORT_METADATA") == []
 
 
+def test_metadata_are_read_in_the_order_of_ports(client: Client) -> None:
+    for port in (6, 1, 300, 2):
+        client.insert("$PORT_METADATA", of_port(port), None, {"room": port % 8})
+    read = [entry.key for entry in client.read("$PORT_METADATA")]
+    assert read == [of_port(port) for port in (1, 2, 6, 300)]
+    client.delete("$PORT_METADATA")
+
+
 def test_data_of_a_port_that_are_left_out_are_zero(client: Client) -> None:
     client.insert("$PORT_METADATA", of_port(1), None, {"room": 7})
     (entry,) = client.read("$PORT_METADATA", of_port(1))
@@ -555,14 +563,42 @@ def test_many_are_deleted_in_one_write(client: Client) -> None:
     assert [client.usage(table) for table in ("painted", "members", "groups")] == [0, 0, 0]
 
 
-def test_a_default_action_beside_a_profile_is_not_supported(client: Client) -> None:
-    entry = client.entry("painted", is_default_entry=True)
-    refused = [
-        failing(client, client.update(kind, entry)) for kind in ("MODIFY", "DELETE", "RESET")
-    ]
+def by_default(client: Client, kind: str, **data: int) -> Any:
+    update = naming(client, kind, **data)
+    update.entity.table_entry.ClearField("key")
+    update.entity.table_entry.is_default_entry = True
+    return update
+
+
+def test_the_default_entry_names_a_member(client: Client, switch: SoftswitchTarget) -> None:
+    client.insert("forward", to(MAC), "send", {"port": 2})
+    client.write_updates([member(client, 1, 0x11), member(client, 2, 0x22)])
+    own = colour(switch)
+    client.write_updates([by_default(client, "MODIFY", member=1)])
+    assert colour(switch) == 0x11
+    client.write_updates([member(client, 1, 0x33, "MODIFY")])
+    assert colour(switch) == 0x33
+    (entry,) = client.read("painted", is_default_entry=True)
+    assert (entry.is_default, entry.data) == (True, {"$ACTION_MEMBER_ID": 1})
+    assert client.read("painted") == []  # of entries alone
+    client.write_updates([group(client, 5, {2: False}), naming(client, group=5)])
+    assert colour(switch) == 0x33  # no member of the group is active
+    client.write_updates([naming(client, "MODIFY", member=2)])
+    assert colour(switch) == 0x22
+    used = client.update("DELETE", client.entry("members", {"$ACTION_MEMBER_ID": 1}))
+    assert failing(client, used).codes() == [EXISTS]
+    client.delete("painted")  # brings the program's own back, too
+    assert colour(switch) == own
+    client.write_updates([used])
+
+
+def test_what_the_default_entry_beside_a_profile_cannot_be(client: Client) -> None:
+    client.write_updates([member(client, 1, 0x11), group(client, 5, {1: True})])
+    assert failing(client, by_default(client, "MODIFY", member=9)).codes() == [NOT_FOUND]
+    refused = failing(client, by_default(client, "MODIFY", group=5))
+    assert refused.codes() == [INVALID]
+    assert "the default entry cannot name a group; name a member" in refused.details[0][1]
     with pytest.raises(CallError) as read:
         client.read("painted", is_default_entry=True)
-    for each in (*refused, read.value):
-        assert each.codes() == [UNIMPLEMENTED]
-        assert "pipe.Ingress.painted: the default action beside an action" in each.details[0][1]
-    assert client.read("painted") == []
+    assert read.value.codes() == [UNIMPLEMENTED]
+    assert "its default entry names no member" in read.value.details[0][1]

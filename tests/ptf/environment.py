@@ -11,12 +11,12 @@ import subprocess
 from pathlib import Path
 
 from .examples import Example
-from .testbed import PIPES, Links
+from .testbed import Links
 
 BFRT = Path("pkgsrc/bf-drivers/src/bf_rt")
 # As the SDE's run_ptf_tests.py says to the tests.
 PARAMETERS = {
-    "arch": "tofino", "target": "asic-model", "num_pipes": PIPES, "test_seed": "1",
+    "arch": "tofino", "target": "asic-model", "test_seed": "1",
     "pkt_size": "100", "port_mode": "100g", "counter_byte_adjust": "0", "use_pi": "False",
     "traffic_gen": "None", "drivers_test_info": "None", "config_file": "", "reboot": "none",
     "thrift_server": "localhost", "grpc_server": "localhost", "bfrt_grpc_port": "50052",
@@ -75,7 +75,7 @@ class Environment:
         return "" if re.search(r"^OK\b", said, flags=re.MULTILINE) else last_error(said)
 
     def _ptf(self, example: Example, links: Links, *words: str, timeout_s: float) -> str:
-        parameters = PARAMETERS | {"p4_name": example.name}
+        parameters = PARAMETERS | {"p4_name": example.name, "num_pipes": str(example.pipes)}
         command = links.inside(
             self._python, self._python.parent / "ptf", "--test-dir", example.directory,
             "--test-params", ";".join(f"{name}='{value}'" for name, value in parameters.items()),

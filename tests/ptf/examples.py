@@ -13,6 +13,9 @@ from typing import Any
 DEFAULT_PORTS = {port: (f"veth{2 * port}", f"veth{2 * port + 1}") for port in range(17)}
 CPU_PORT = 64
 CPU_LINK = ("veth250", "veth251")
+# How many pipes a test needs to see: more than one where the ports of one do not suffice. Else one:
+# softswitch has one state for all, so that a register's values in two of them could not differ.
+PIPES = {"tna_idletimeout": 4, "tna_port_metadata": 2}
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,10 @@ class Example:
     include: Path  # of what examples have in common
     ports: dict[int, tuple[str, str]]  # interfaces of the switch and of the test
     facts: dict[int, str]  # what ports.json says of a port, as PTF takes it behind an interface
+
+    @property
+    def pipes(self) -> int:
+        return PIPES.get(self.name, 1)
 
     @property
     def directory(self) -> Path:

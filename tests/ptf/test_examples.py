@@ -36,6 +36,16 @@ def test_examples_for_tofino_1_with_their_ports(studio: Path) -> None:
     assert [each.name for each in examples(studio, ["tna_b"])] == ["tna_b"]
 
 
+def test_how_many_pipes_an_example_sees(studio: Path) -> None:
+    root = studio / "pkgsrc" / "p4-examples" / "p4_16_programs"
+    (root / "tna_a").rename(root / "tna_port_metadata")
+    (root / "tna_port_metadata" / "tna_a.p4").rename(
+        root / "tna_port_metadata" / "tna_port_metadata.p4"
+    )
+    pipes = {each.name: each.pipes for each in examples(studio, [])}
+    assert pipes == {"tna_b": 1, "tna_port_metadata": 2}
+
+
 def test_the_last_error_is_told_with_what_the_client_says_of_it() -> None:
     said = """\
 ValueError: an earlier one

@@ -16,9 +16,6 @@ from .examples import CPU_PORT, Example
 REPOSITORY = Path(__file__).resolve().parents[2]
 END_DEADLINE_S = 20
 MTU = 9000
-# softswitch has one state for all pipes: a register's values in two of them could not differ, which
-# many tests ask for. Ports of other pipes are there, but the tests leave them out.
-PIPES = "1"
 
 
 class SwitchError(Exception):
@@ -75,7 +72,7 @@ class Switch:
         self._command = links.inside(
             sys.executable, "-m", "p4soft", "run", example.program,
             "-I", example.include, "-D", "__TARGET_TOFINO__=1", "--p4runtime", "off",
-            "--pipes", PIPES, *ports,
+            "--pipes", str(example.pipes), *ports,
         )  # fmt: skip
         self._log = directory / f"{example.name}.switch.log"
 

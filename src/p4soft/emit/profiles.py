@@ -29,6 +29,7 @@ def go_to_member(emitter: TableEmitter, table: TableInstance) -> None:
     assert table.implementation is not None and table.profile is not None
     lines = emitter.lines
     lines.add(f"[[maybe_unused]] std::size_t data_start_ = {table.data_start};")
+    profile = f"{table.profile.identifier}_"
     with lines.braces("if (found_.hit)"):
         lines.add(f"std::uint64_t member_ = entry_.data<{table.data_start}, 0, 32>();")
         if table.implementation is not table.profile:
@@ -37,9 +38,14 @@ def go_to_member(emitter: TableEmitter, table: TableInstance) -> None:
                 hash_ = hash_of(emitter, table.implementation.arguments[1], keys)
                 chosen = f"{table.implementation.identifier}_.choose(member_, {hash_})"
                 lines.add(f"member_ = {chosen};  // or none")
-        profile = f"{table.profile.identifier}_"
         lines.add(f"const Lookup of_member_ = {profile}.lookup(KeyWords<1>{{member_}});")
         lines.add(
             f"entry_ = of_member_.hit ? of_member_.entry : {table.identifier}_.default_entry();",
             "if (of_member_.hit) data_start_ = 1;  // a member has nothing but data",
+        )
+    with lines.braces("if (entry_.action() == kDefaultOfMember)"):
+        lines.add(
+            f"const std::uint64_t member_ = entry_.data<{table.data_start}, 0, 32>();",
+            f"entry_ = {profile}.lookup(KeyWords<1>{{member_}}).entry;",
+            "data_start_ = 1;",
         )
