@@ -213,6 +213,26 @@ def test_an_action_of_a_table_says_where_it_may_be(everything: Any) -> None:
     ]
 
 
+def test_an_action_that_is_called_has_no_data(read: Any, tmp_path: Path) -> None:
+    """So the Tofino compiler has FarReach's `malformed`; one that only actions call it has not."""
+    path = tmp_path / "called.p4"
+    path.write_text(
+        program(
+            "mark(3); t.apply();",
+            local="""
+    action inner() { hdr.data.b = 1; }
+    action mark(bit<8> value) { hdr.data.a = value; inner(); }
+    table t { actions = { NoAction; } }
+""",
+        )
+    )
+    actions = read(translate(path, [], {}).p4info).actions
+    assert [(a.preamble.name, len(a.params)) for a in actions] == [
+        ("NoAction", 0),
+        ("Ingress.mark", 0),
+    ]
+
+
 def test_profiles_name_their_tables(everything: Any) -> None:
     profiles, tables = by_alias(everything.action_profiles), by_alias(everything.tables)
     by_group, plain = profiles["members"], profiles["others"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from p4soft.check.symbols import ActionSymbol
 from p4soft.check.tables import action_scope
-from p4soft.elaborate import TableInstance, given_name, join_path
+from p4soft.elaborate import BlockInstance, TableInstance, given_name, join_path
 from p4soft.emit.bfrt.documents import Document, table_type
 from p4soft.frontend import syntax
 
@@ -20,7 +20,7 @@ def _action(table: TableInstance, number: int, reference: syntax.ActionReference
     symbol: ActionSymbol = reference.symbol
     return {
         "id": number,
-        "name": action_name(table, symbol),
+        "name": action_name(table.block, symbol),
         "action_scope": action_scope(reference),
         "annotations": [{"name": f"@{a.name}"} for a in reference.annotations],
         "data": [
@@ -38,6 +38,7 @@ def _action(table: TableInstance, number: int, reference: syntax.ActionReference
     }
 
 
-def action_name(table: TableInstance, symbol: ActionSymbol) -> str:
+def action_name(block: BlockInstance, symbol: ActionSymbol) -> str:
+    """Of an action of this block, or of the whole program."""
     name = given_name(symbol.name, symbol.declaration.annotations)
-    return join_path(table.block.path if symbol.owner else "", name)
+    return join_path(block.path if symbol.owner else "", name)

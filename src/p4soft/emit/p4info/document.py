@@ -6,14 +6,15 @@ There names have no pipe in front; ids are hashes of those that have.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from p4soft.check import types
 from p4soft.check.constants import raw_bits
-from p4soft.check.symbols import ActionSymbol, Scope, TypeSymbol
+from p4soft.check.symbols import ActionSymbol, Scope, TypeSymbol, VariableSymbol
 from p4soft.check.tables import action_scope
 from p4soft.elaborate import (
+    BlockInstance,
     ExternInstance,
     Pipeline,
     TableInstance,
@@ -29,6 +30,7 @@ from p4soft.emit.p4info.text import Field, Message, Name, text
 from p4soft.emit.tables import size_of
 from p4soft.errors import P4Error
 from p4soft.frontend import syntax
+from p4soft.tree import walk
 
 _SCOPES = {
     "TableAndDefault": None,  # the enum's zero is not written
@@ -78,13 +80,19 @@ class _Document:
         self._names = Names()
         # An action is one, however many tables have it.
         self._actions = {
-            action_name(table, reference.symbol): reference.symbol
+            action_name(table.block, reference.symbol): reference.symbol
             for table in pipeline.known_tables()
             for reference in table.declaration.actions
         }
+        self._called = {
+            name: symbol
+            for block in pipeline.all_blocks()
+            for name, symbol in _called_actions(block)
+            if name not in self._actions
+        }
         for table in pipeline.known_tables():
             self._names.add(self._table_symbol(table), table.declaration.annotations)
-        for name, action in self._actions.items():
+        for name, action in (self._actions | self._called).items():
             self._names.add(Symbol(Prefix.ACTION, name), action.declaration.annotations)
         for value_set in pipeline.known_value_sets():
             self._names.add(
@@ -101,7 +109,13 @@ class _Document:
         described: dict[str, Field] = {
             "pkg_info": {"arch": "tna"},
             "tables": [self._table(table) for table in self._pipeline.known_tables()],
-            "actions": [self._action(*action) for action in self._actions.items()],
+            "actions": [
+                *(
+                    self._action(name, action, action.data)
+                    for name, action in self._actions.items()
+                ),
+                *(self._action(name, action, []) for name, action in self._called.items()),
+            ],
             "action_profiles": [self._profile(p) for p in self._of("ActionProfile")],
             "counters": [
                 {**self._counter(counter), "size": counter.arguments[0]}
@@ -217,9 +231,9 @@ class _Document:
         ]
 
     def _action_id(self, table: TableInstance, action: ActionSymbol) -> int:
-        return self._names.ids[Symbol(Prefix.ACTION, action_name(table, action))]
+        return self._names.ids[Symbol(Prefix.ACTION, action_name(table.block, action))]
 
-    def _action(self, name: str, action: ActionSymbol) -> Message:
+    def _action(self, name: str, action: ActionSymbol, data: list[VariableSymbol]) -> Message:
         annotations = action.declaration.annotations
         return {
             "preamble": self._preamble(Symbol(Prefix.ACTION, name), name, annotations),
@@ -230,7 +244,7 @@ class _Document:
                     "bitwidth": types.width_of(parameter.type),
                     "type_name": self._types.named(parameter.type),
                 }
-                for number, parameter in zip(_parameter_ids(action), action.data, strict=True)
+                for number, parameter in zip(_parameter_ids(action), data, strict=bool(data))
             ],
         }
 
@@ -310,6 +324,16 @@ class _Document:
                 for number, field in zip(numbers, fields, strict=True)
             ],
         }
+
+
+def _called_actions(block: BlockInstance) -> Iterator[tuple[str, ActionSymbol]]:
+    """Of a control: those that its apply calls. The compiler knows them as actions without data."""
+    body = block.declaration.body if isinstance(block.declaration, syntax.Control) else None
+    for node in walk(body):
+        if isinstance(node, syntax.Call) and node.target is not None:
+            symbol = node.target.symbol
+            if isinstance(symbol, ActionSymbol) and symbol.owner:
+                yield action_name(block, symbol), symbol
 
 
 def _controller_headers(program: syntax.Program, scope: Scope) -> list[_ControllerHeader]:
