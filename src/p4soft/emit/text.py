@@ -12,7 +12,7 @@ def raw_string(text: str) -> str:
     """A string of C++ as it stands, of several lines. Names and documentation of a program may hold
     what would end it; there it goes on as another string.
     """
-    parted = text.replace(_RAW_END, f'){_RAW_END} {_RAW_BEGIN}{_RAW_END[1:]}')
+    parted = text.replace(_RAW_END, f"){_RAW_END} {_RAW_BEGIN}{_RAW_END[1:]}")
     return f"{_RAW_BEGIN}{parted}{_RAW_END}"
 
 

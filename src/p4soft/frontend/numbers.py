@@ -29,9 +29,7 @@ def parse_integer(token: Token) -> Number:
         raise P4Error(token.position, f"'{token.text}' has no digits")
     most = max(len(digits), len(width or ""))
     if most > _MOST_DIGITS:
-        raise P4Error(
-            token.position, f"a number of {most} digits; expected at most {_MOST_DIGITS}"
-        )
+        raise P4Error(token.position, f"a number of {most} digits; expected at most {_MOST_DIGITS}")
     value = int(digits, _BASES[prefix.lower()] if prefix else 10)
     if width is None:
         return Number(value)
