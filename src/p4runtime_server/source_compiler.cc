@@ -148,8 +148,9 @@ std::unique_ptr<CompiledSource> SourceCompiler::compile(const std::string& sourc
     throw invalid("the P4 source has " + std::to_string(source.size()) + " bytes; expected up to " +
                   std::to_string(kMostSource));
   }
-  bool is_busy = false;
-  if (!is_busy_.compare_exchange_strong(is_busy, true)) check_idle();
+  // The other may end before it is looked at: then this one tries again.
+  for (bool is_busy = false; !is_busy_.compare_exchange_strong(is_busy, true); is_busy = false)
+    check_idle();
   std::unique_ptr<CompiledSource> compiled(
       new CompiledSource(is_busy_, options_.directory, source));
   write_file(source_in(compiled->directory_), source);

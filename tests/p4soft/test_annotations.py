@@ -97,6 +97,25 @@ def test_name_is_that_of_the_control_plane(load) -> None:
     assert names == {"pipe.Ingress.chosen", "pipe.Ingress.counts", "pipe.IngressParser.known"}
 
 
+def test_what_would_end_the_strings_of_the_code_is_kept(load) -> None:
+    """The schema and the P4Info stand in the C++ as they are, between R"p4soft( and this."""
+    end = ")p4soft"
+    source = program(
+        "t.apply();",
+        local=f"""
+    @brief("brief{end}") @description("all{end}{end}") @name("t{end}")
+    table t {{ key = {{ hdr.data.kind: exact @name("k{end}"); }} actions = {{ NoAction; }} }}
+""",
+    )
+    switch = load(source)
+    (table,) = switch.command("schema")["tables"]
+    assert table["name"] == f"pipe.Ingress.t{end}"
+    assert table["key"][0]["name"] == f"k{end}"
+    p4info = switch.command("p4info")["p4info"]
+    for text in (f'brief: "brief{end}"', f'description: "all{end}{end}"', f'name: "k{end}"'):
+        assert text in p4info
+
+
 HIDDEN = program(
     "t.apply(); hdr.data.a = seen.execute(0);",
     local="""

@@ -30,6 +30,18 @@ TABLE = """
 CASES: dict[str, tuple[str, str]] = {
     # --- Lexer and preprocessor
     "bad number": (program("hdr.data.a = /*^*/0b12;"), "'0b12' is not a number"),
+    "number of too many digits": (
+        program(f"hdr.data.c = /*^*/{'1' * 4097};"),
+        "a number of 4097 digits; expected at most 4096",
+    ),
+    "width of too many digits": (
+        program(f"hdr.data.c = /*^*/{'1' * 4301}w1;"),
+        "a number of 4301 digits; expected at most 4096",
+    ),
+    "number of too many digits in a condition": (
+        f"#if /*^*/{'1' * 4301}\n#endif\n",
+        "a number of 4301 digits; expected at most 4096",
+    ),
     "open comment": (program("/*^*//* no end "), "this comment does not end; expected '*/'"),
     "stray character": (program("hdr.data.a = /*^*/$;"), "expected an expression, found '$'"),
     "missing include": ('#include /*^*/"nothing.p4"\n', "cannot find 'nothing.p4'"),

@@ -21,7 +21,7 @@ from p4soft.emit.parsers import ParserEmitter
 from p4soft.emit.pipeline import EGRESS, INGRESS, emit_choice, emit_half
 from p4soft.emit.state import Emission
 from p4soft.emit.tables import TableEmitter
-from p4soft.emit.text import Lines
+from p4soft.emit.text import Lines, raw_string
 from p4soft.errors import P4Error
 from p4soft.frontend import syntax
 from p4soft.tree import walk
@@ -154,8 +154,8 @@ def _file(
         for type_ in _composites(program, scope):
             define(type_, lines)
             lines.add("")
-    lines.add("", f'constexpr char kSchema[] = R"p4soft({made.schema})p4soft";')
-    lines.add(f'constexpr char kP4Info[] = R"p4soft({made.p4info})p4soft";', "")
+    lines.add("", f"constexpr char kSchema[] = {raw_string(made.schema)};")
+    lines.add(f"constexpr char kP4Info[] = {raw_string(made.p4info)};", "")
     with lines.braces("class GeneratedPipeline final : public ProgramBase", "};"):
         lines.add("public:")
         with lines.braces(

@@ -5,6 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+_RAW_BEGIN, _RAW_END = 'R"p4soft(', ')p4soft"'
+
+
+def raw_string(text: str) -> str:
+    """A string of C++ as it stands, of several lines. Names and documentation of a program may hold
+    what would end it; there it goes on as another string.
+    """
+    parted = text.replace(_RAW_END, f"){_RAW_END} {_RAW_BEGIN}{_RAW_END[1:]}")
+    return f"{_RAW_BEGIN}{parted}{_RAW_END}"
+
 
 class Lines:
     def __init__(self) -> None:

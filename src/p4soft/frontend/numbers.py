@@ -9,6 +9,8 @@ from p4soft.errors import P4Error
 from p4soft.frontend.lexer import Token
 
 _BASES = {"0x": 16, "0o": 8, "0d": 10, "0b": 2}
+# Those of the widest fields, in binary (types.MAX_WIDE_WIDTH). Python's own limit is 4300.
+_MOST_DIGITS = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,9 @@ def parse_integer(token: Token) -> Number:
     digits = digits.replace("_", "")
     if not digits:
         raise P4Error(token.position, f"'{token.text}' has no digits")
+    most = max(len(digits), len(width or ""))
+    if most > _MOST_DIGITS:
+        raise P4Error(token.position, f"a number of {most} digits; expected at most {_MOST_DIGITS}")
     value = int(digits, _BASES[prefix.lower()] if prefix else 10)
     if width is None:
         return Number(value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
+import traceback
 from pathlib import Path
 
 from p4soft import cli
@@ -20,7 +21,8 @@ _FAILED_BY_SIGNAL = 128  # and the signal's number, as in a shell
 
 def main(arguments: list[str] | None = None) -> int:
     """Exit status: 0 compiled, 1 wrong or unsupported program, 2 usage or unreadable file, 3 the
-    program is right, and what was made of it could not be compiled; 128 + N ended by signal N.
+    program is right, and what was made of it could not be compiled, or p4soft itself failed;
+    128 + N ended by signal N.
     """
     options = _parse(sys.argv[1:] if arguments is None else arguments)
     if options.confined:
@@ -43,6 +45,9 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:
         print(f"p4soft: {cli.text_of(error)}", file=sys.stderr)
         return 2
+    except Exception:  # what Python's own status, 1, would call a wrong program
+        traceback.print_exc()
+        return _FAILED
     return 0
 
 
