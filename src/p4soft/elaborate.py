@@ -223,21 +223,19 @@ class Pipeline:
         return [v for v in found if not _is_hidden(v.symbol.declaration.annotations)]
 
     def known_externs(self) -> list[ExternInstance]:
-        return [extern for extern in self.externs() if _is_known(extern)]
+        tables = self.known_tables()
+        return [extern for extern in self.externs() if _is_known(extern, tables)]
 
 
 def _is_hidden(annotations: list[syntax.Annotation]) -> bool:
     return syntax.annotation(annotations, "hidden") is not None
 
 
-def _is_known(extern: ExternInstance) -> bool:
+def _is_known(extern: ExternInstance, tables: list[TableInstance]) -> bool:
     """A direct extern is known with its table."""
     if _is_hidden(extern.annotations):
         return False
-    table = extern.table
-    if extern.type.name.startswith("Direct"):
-        return table is not None and not _is_hidden(table.declaration.annotations)
-    return True
+    return not extern.type.name.startswith("Direct") or extern.table in tables
 
 
 @dataclass(frozen=True)

@@ -233,6 +233,23 @@ def test_an_action_that_is_called_has_no_data(read: Any, tmp_path: Path) -> None
     ]
 
 
+def test_a_direct_counter_goes_with_its_table(read: Any, tmp_path: Path) -> None:
+    """A table that is never applied is no part of the program."""
+    path = tmp_path / "unreached.p4"
+    path.write_text(
+        program(
+            "if (false) { t.apply(); }",
+            local="""
+    DirectCounter<bit<32>>(CounterType_t.PACKETS) hits;
+    action count() { hits.count(); }
+    table t { key = { hdr.data.a: exact; } actions = { count; } counters = hits; }
+""",
+        )
+    )
+    made = read(translate(path, [], {}).p4info)
+    assert (len(made.tables), len(made.direct_counters)) == (0, 0)
+
+
 def test_profiles_name_their_tables(everything: Any) -> None:
     profiles, tables = by_alias(everything.action_profiles), by_alias(everything.tables)
     by_group, plain = profiles["members"], profiles["others"]
