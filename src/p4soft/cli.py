@@ -14,6 +14,7 @@ from p4soft.check.byte_counts import adjust_byte_counts
 from p4soft.check.layouts import check_flexible_headers
 from p4soft.check.lookups import check_lookups
 from p4soft.check.members import check_members
+from p4soft.check.overflows import overflows
 from p4soft.check.port_metadata import find_port_metadata
 from p4soft.check.program import check
 from p4soft.check.registers import check_registers
@@ -68,6 +69,7 @@ def translate(
     if warn is not None:
         # Pipelines may share blocks.
         found = [warning for each in pipes.pipelines for warning in check_validity(each)]
+        found = [*overflows(program), *found]
         for warning in dict.fromkeys(found):
             warn(warning)
     return emit_program(path.stem, program, scope, pipes)

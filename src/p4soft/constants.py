@@ -13,6 +13,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from p4soft.check.overflows import overflows
 from p4soft.check.program import check
 from p4soft.check.symbols import TypeSymbol, VariableSymbol
 from p4soft.check.types import Enum
@@ -31,7 +32,10 @@ class Constants:
 
 def read(path: Path) -> Constants:
     """Raises P4Error, or OSError if a file cannot be read."""
-    scope = check(parse(path, [], {}))
+    program = parse(path, [], {})
+    scope = check(program)
+    for cut in overflows(program):  # a number that both sides share is the one that is written
+        raise P4Error(cut.position, cut.message)
     symbols = [scope.local(name) for name in scope.names()]
     return Constants(
         enums={s.name: s.type.members for s in symbols

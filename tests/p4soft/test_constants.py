@@ -53,6 +53,12 @@ def test_cpp_gets_the_same(source: Path, tmp_path: Path) -> None:
     subprocess.run(["c++", "-std=c++20", "-fsyntax-only", program], check=True)
 
 
+def test_a_number_that_would_be_cut_off_is_refused(source: Path) -> None:
+    source.write_text("const bit<8> MOST = 256;\n")
+    with pytest.raises(P4Error, match=r"1:21: error: 256 does not fit in bit<8>, which makes it 0"):
+        constants.read(source)
+
+
 def test_an_unchanged_header_keeps_its_time(source: Path, tmp_path: Path) -> None:
     arguments = [str(source), "--namespace", "here", "--output", str(tmp_path)]
     constants.main(arguments)

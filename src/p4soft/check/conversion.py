@@ -90,16 +90,18 @@ def convert(expression: syntax.Expression, target: Type, what: str) -> None:
     raise P4Error(expression.position, f"{what} is {source}, expected {target}")
 
 
+def cut_to(constant: syntax.Expression, target: Bit | Int) -> None:
+    """A value that its type has no room for loses its high bits (P4-16, 6.4.3.2 and 8.11.1)."""
+    if not fits(constant.value, target):
+        constant.cut_from = constant.value
+        constant.value = wrap(constant.value, target)
+
+
 def _adopt_constant(expression: syntax.Expression, target: Bit | Int) -> None:
     """An unbounded constant becomes a bit<W> or int<W>, in every node of its expression."""
     if expression.value is None:
         raise P4Error(expression.position, f"this int is not a constant; cast it to {target}")
-    if not fits(expression.value, target):
-        raise P4Error(
-            expression.position,
-            f"{expression.value} does not fit in {target}; expected a smaller value or a cast, "
-            f"({target}) ...",
-        )
+    cut_to(expression, target)
     expression.type = target
     for part in ("then", "otherwise"):  # the branches of a conditional follow it
         child = getattr(expression, part, None)

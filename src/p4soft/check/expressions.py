@@ -6,7 +6,14 @@ from collections.abc import Callable as Function
 
 from p4soft.check import constants, types
 from p4soft.check.constant_parts import constant_field
-from p4soft.check.conversion import cast_constant, check_cast, convert, element_type, same
+from p4soft.check.conversion import (
+    cast_constant,
+    check_cast,
+    convert,
+    cut_to,
+    element_type,
+    same,
+)
 from p4soft.check.operators import check_arithmetic, check_shift
 from p4soft.check.symbols import InstanceSymbol, TableSymbol, VariableSymbol, near
 from p4soft.check.type_resolver import TypeResolver
@@ -70,8 +77,7 @@ class ExpressionChecker(TypeResolver):
                 f"widths up to {types.MAX_WIDTH}",
             )
         type_ = Int(literal.width) if literal.signed else Bit(literal.width)
-        if not types.fits(literal.number, type_):
-            raise P4Error(literal.position, f"{literal.number} does not fit in {type_}")
+        cut_to(literal, type_)
         return type_
 
     def _bool(self, literal: syntax.BoolLiteral) -> Type:

@@ -54,6 +54,8 @@ class DontCareType(TypeSyntax):
 class Expression(Node):
     type: Type | None = field(default=None, init=False, repr=False)
     value: Any = field(default=None, init=False, repr=False)  # of compile-time constants
+    # What stands in the program, where `value` is what its type has room for.
+    cut_from: int | None = field(default=None, init=False, repr=False)
 
 
 @node
