@@ -30,8 +30,8 @@ class P4SmithError(Exception):
 
 @dataclass(frozen=True)
 class Smithed:
-    """What became of one program. refusal: p4soft's reason, without names and numbers; fault: of
-    p4soft.
+    """What became of one program. refusal: p4soft's reason, without names and numbers, or that
+    there is no program; fault: of p4soft.
     """
 
     seed: int
@@ -54,6 +54,8 @@ class Smith:
         path.unlink(missing_ok=True)
         command = [self._p4smith, *_ARGUMENTS, "--seed", str(seed), path]
         made = subprocess.run(command, capture_output=True, text=True, check=False)
+        if made.returncode < 0:  # an assertion of its own
+            return Smithed(seed, refusal="P4Smith itself failed")
         if made.returncode or not path.exists():
             words = (made.stderr or made.stdout).strip().splitlines()
             raise P4SmithError(words[-1] if words else f"ended with status {made.returncode}")

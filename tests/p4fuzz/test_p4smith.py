@@ -70,6 +70,12 @@ def test_a_generator_that_writes_nothing(smith: Smith, generator: Path, tmp_path
         smith.examine(1, FRAMES, tmp_path)
 
 
+def test_a_generator_that_fails_at_one_seed(smith: Smith, generator: Path, tmp_path: Path) -> None:
+    generator.write_text("#!/bin/sh\nkill -ABRT $$\n")
+    generator.chmod(0o755)
+    assert smith.examine(7, FRAMES, tmp_path) == Smithed(7, refusal="P4Smith itself failed")
+
+
 def test_reasons_have_neither_names_nor_numbers() -> None:
     message = "program.p4:3:7: error: -118 does not fit in bit<8>; expected less than 'limit'"
     assert reason(message) == "N does not fit in TYPE; expected less than '…'"
