@@ -94,6 +94,17 @@ def test_captures_need_a_directory(build_dir: Path, source: Path, tmp_path: Path
 
 
 @needs_root
+def test_the_cache_needs_a_directory(build_dir: Path, source: Path, tmp_path: Path) -> None:
+    (file := tmp_path / "file").touch()
+    include = source.parent / "include"
+    status, errors = run(source, "-I", include, "--port", "1=lo", "--cache-dir", file)
+    assert errors == (
+        f"p4soft: --cache-dir {file}: File exists; expected a directory, or a place for one\n"
+    )
+    assert status == 2
+
+
+@needs_root
 def test_no_compiler(build_dir: Path, source: Path) -> None:
     status, errors = run(source, "--port", "1=lo", "--compiler", "nosuch++")
     assert "there is no C++ compiler: nosuch++ not found in PATH" in errors
