@@ -155,6 +155,14 @@ CASES: dict[str, tuple[str, str]] = {
         program("hdr.data.b = hdr.data.a ++ /*^*/1;"),
         "write the constant with a width",
     ),
+    "enum member too large": (
+        program(top="enum bit<8> kind_t { A = 255, B = /*^*/256 }\n"),
+        "the value of 'B', 256, does not fit in bit<8>",
+    ),
+    "negative enum member": (
+        program(top="enum bit<8> kind_t { A = /*^*/-1 }\n"),
+        "the value of 'A', -1, does not fit in bit<8>",
+    ),
     "wide bits": (
         program(local="/*^*/bit<129> x;"),
         "bit<129> is not supported by p4soft; supported: widths up to 128, and bit<4096>",

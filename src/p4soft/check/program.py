@@ -113,6 +113,11 @@ class ProgramChecker(PackageChecker, ValueSetChecker):
                 self.check_as(written, base, f"the value of '{name}'")
                 if written.value is None:
                     raise P4Error(written.position, f"the value of '{name}' is not constant")
+                if written.cut_from is not None:
+                    raise P4Error(
+                        written.position,
+                        f"the value of '{name}', {written.cut_from}, does not fit in {base}",
+                    )
                 members[name] = written.value
         self._declare_type(enum, enum.name, Enum(enum.name, base, members))
 
