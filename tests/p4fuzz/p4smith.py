@@ -22,6 +22,7 @@ from .switch_model import Frame
 
 _ARGUMENTS = ("--target", "tofino", "--arch", "tna")
 _LONGEST_FRAME = 200
+_SIGNALS = 128
 
 
 class P4SmithError(Exception):
@@ -54,7 +55,8 @@ class Smith:
         path.unlink(missing_ok=True)
         command = [self._p4smith, *_ARGUMENTS, "--seed", str(seed), path]
         made = subprocess.run(command, capture_output=True, text=True, check=False)
-        if made.returncode < 0:  # an assertion of its own
+        # An assertion of its own; p4c tells of the signal by its exit status, as a shell does.
+        if made.returncode < 0 or made.returncode > _SIGNALS:
             return Smithed(seed, refusal="P4Smith itself failed")
         if made.returncode or not path.exists():
             words = (made.stderr or made.stdout).strip().splitlines()

@@ -70,8 +70,11 @@ def test_a_generator_that_writes_nothing(smith: Smith, generator: Path, tmp_path
         smith.examine(1, FRAMES, tmp_path)
 
 
-def test_a_generator_that_fails_at_one_seed(smith: Smith, generator: Path, tmp_path: Path) -> None:
-    generator.write_text("#!/bin/sh\nkill -ABRT $$\n")
+@pytest.mark.parametrize("end", ["kill -ABRT $$", "exit 134"])
+def test_a_generator_that_fails_at_one_seed(
+    smith: Smith, generator: Path, tmp_path: Path, end: str
+) -> None:
+    generator.write_text(f"#!/bin/sh\n{end}\n")
     generator.chmod(0o755)
     assert smith.examine(7, FRAMES, tmp_path) == Smithed(7, refusal="P4Smith itself failed")
 
