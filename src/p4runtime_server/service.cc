@@ -16,33 +16,27 @@ constexpr const char* kApiVersion = "1.4.1";
 // Each holds its answer, and one of the server's threads, until its client has taken it.
 constexpr int kMostAnswers = 32;
 
-// One answer that is being sent. Throws Refusal.
-class Answering {
- public:
-  explicit Answering(std::atomic<int>& answers) : answers_(answers) {
-    if (++answers_ <= kMostAnswers) return;
-    --answers_;
-    throw exhausted(std::to_string(kMostAnswers) +
-                    " answers to Read wait for their clients to take them; try again");
-  }
-  ~Answering() { --answers_; }
-  Answering(const Answering&) = delete;
-  Answering& operator=(const Answering&) = delete;
-
- private:
-  std::atomic<int>& answers_;
-};
-
+// A call is counted as long as the object lives.
 class Counted {
  public:
-  explicit Counted(std::atomic<int>& calls) : calls_(calls) { ++calls_; }
+  explicit Counted(std::atomic<int>& calls) : calls_(calls), number_(++calls) {}
   ~Counted() { --calls_; }
   Counted(const Counted&) = delete;
   Counted& operator=(const Counted&) = delete;
 
+  int number() const { return number_; }  // with this one, when it began
+
  private:
   std::atomic<int>& calls_;
+  int number_;
 };
+
+// Throws Refusal.
+void check_answers(const Counted& answer) {
+  if (answer.number() <= kMostAnswers) return;
+  throw exhausted(std::to_string(kMostAnswers) +
+                  " answers to Read wait for their clients to take them; try again");
+}
 
 // Whatever goes wrong is the call's status, not the server's end.
 template <typename Body>
@@ -202,7 +196,8 @@ grpc::Status Service::Read(Context* context, const p4::v1::ReadRequest* request,
       pipeline_config_.check_committed();
       answer = read(*current(), *request, [&] { return context->IsCancelled(); });
     });
-    const Answering answering(answers_);
+    const Counted answering(answers_);
+    check_answers(answering);
     for (const p4::v1::ReadResponse& response : answer.messages) {
       if (!writer->Write(response)) break;  // the client has left
     }

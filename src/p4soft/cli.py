@@ -56,6 +56,7 @@ def translate(
     )
     check_annotations(program)
     scope = check(program)
+    warnings = [*overflows(program)]
     pipes = elaborate(program, scope)
     for pipeline in pipes.pipelines:
         find_port_metadata(program, pipeline)
@@ -63,14 +64,13 @@ def translate(
         align_actions(pipeline)
         check_lookups(pipeline)
         check_registers(pipeline)
-        check_members(pipeline, warn or (lambda _: None))
+        warnings += check_members(pipeline)
         check_flexible_headers(pipeline)
         adjust_byte_counts(pipeline, program)
     if warn is not None:
-        # Pipelines may share blocks.
-        found = [warning for each in pipes.pipelines for warning in check_validity(each)]
-        found = [*overflows(program), *found]
-        for warning in dict.fromkeys(found):
+        for pipeline in pipes.pipelines:
+            warnings += check_validity(pipeline)
+        for warning in dict.fromkeys(warnings):  # pipelines may share blocks
             warn(warning)
     return emit_program(path.stem, program, scope, pipes)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Hashable, Iterator
-from typing import Any
+from typing import Any, TypeGuard
 
 from p4soft.frontend import syntax
 
@@ -19,6 +19,13 @@ def walk(root: Any) -> Iterator[syntax.Node]:
         for item in dataclasses.fields(root):
             if item.init:  # the others are the checker's and lead elsewhere
                 yield from walk(getattr(root, item.name))
+
+
+def calls_action(node: syntax.Node) -> TypeGuard[syntax.Call]:
+    """After the check."""
+    return (
+        isinstance(node, syntax.Call) and node.target is not None and node.target.kind == "action"
+    )
 
 
 def shape(node: Any) -> Hashable:

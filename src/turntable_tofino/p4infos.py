@@ -27,9 +27,14 @@ def differences(ours: str, theirs: str) -> list[str]:
     return named.differences(names(ours), names(theirs))
 
 
+def parse(p4info: str) -> Any:
+    """The message. Raises protobuf's ParseError."""
+    return text_format.Parse(p4info, _message()())
+
+
 def names(p4info: str) -> Names:
     """Raises protobuf's ParseError."""
-    message = text_format.Parse(p4info, _message()())
+    message = parse(p4info)
     # Objects with messages of an SDE's own: the metadata of ports, which a program has anyway.
     message.ClearField("externs")
     described: Names = _by_name(

@@ -144,6 +144,11 @@ def waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     return SimpleNamespace(translator=path, go=go, pids=pids)
 
 
+def let_go(waiting: SimpleNamespace, programs: Programs) -> None:
+    """The translator makes the program `packets`."""
+    waiting.go.write_text(str(programs.library("packets").with_suffix("")) + "\n")
+
+
 def test_others_go_on_while_a_program_is_compiled(
     start_compiling: StartCompiling,
     waiting: SimpleNamespace,
@@ -165,7 +170,7 @@ def test_others_go_on_while_a_program_is_compiled(
             code, message = refusal(it.client, "VERIFY_AND_COMMIT", second)
             assert code == "UNAVAILABLE"
             assert "the program of another configuration is being compiled" in message
-        waiting.go.write_text(str(programs.library("packets").with_suffix("")) + "\n")
+        let_go(waiting, programs)
         setting.result()
     assert it.client.get_config() == config(programs)
     assert list(it.directory.iterdir()) == [], "nothing of the compilation stays"
@@ -183,7 +188,7 @@ def test_whoever_is_no_primary_when_it_has_been_compiled_sets_nothing(
         await_file(waiting.pids)
         other = Client(it.server.address, proto, 2)
         assert other.open().arbitration.status.code == 0
-        waiting.go.write_text(str(programs.library("packets").with_suffix("")) + "\n")
+        let_go(waiting, programs)
         assert setting.result()[0] == "PERMISSION_DENIED"
         other.close()
     assert it.switch.command("info")["program"] == "everything"

@@ -5,16 +5,17 @@ Ids that tests expect stand in outputs of p4c (testdata/p4_16_samples_outputs/*.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, text_format
 from p4_programs import program
 
 from p4soft.cli import translate
 from p4soft.emit.p4info.names import Names, Prefix, Symbol, one_at_a_time
 from p4soft.errors import P4Error
+from turntable_tofino.p4infos import parse
 
 P4 = Path(__file__).parents[2] / "p4"
 
@@ -69,24 +70,24 @@ header from_port_h { bit<9> ingress_port; @padding bit<7> pad; }
 )
 
 
-@pytest.fixture(scope="module")
-def read(build_dir: Path) -> Any:
-    """A function from text to a P4Info."""
-    described = descriptor_pb2.FileDescriptorSet()
-    described.ParseFromString((build_dir / "lib/p4runtime/p4runtime.desc").read_bytes())
-    pool = descriptor_pool.DescriptorPool()
-    for file in described.file:
-        pool.Add(file)  # type: ignore[no-untyped-call]
-    names = [file.name for file in described.file]
-    made = message_factory.GetMessageClassesForFiles(names, pool)["p4.config.v1.P4Info"]
-    return lambda text: text_format.Parse(text, made())
+Describe = Callable[[str], Any]
 
 
 @pytest.fixture(scope="module")
-def everything(read: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    path = tmp_path_factory.mktemp("p4info") / "everything.p4"
-    path.write_text(EVERYTHING)
-    return read(translate(path, [], {}).p4info)
+def describe(tmp_path_factory: pytest.TempPathFactory) -> Describe:
+    """A function from the text of a program to its P4Info."""
+    path = tmp_path_factory.mktemp("p4info") / "described.p4"
+
+    def describe(text: str) -> Any:
+        path.write_text(text)
+        return parse(translate(path, [], {}).p4info)
+
+    return describe
+
+
+@pytest.fixture(scope="module")
+def everything(describe: Describe) -> Any:
+    return describe(EVERYTHING)
 
 
 def by_alias(objects: Any) -> dict[str, Any]:
@@ -213,40 +214,34 @@ def test_an_action_of_a_table_says_where_it_may_be(everything: Any) -> None:
     ]
 
 
-def test_an_action_that_is_called_has_no_data(read: Any, tmp_path: Path) -> None:
+def test_an_action_that_is_called_has_no_data(describe: Describe) -> None:
     """So the Tofino compiler has FarReach's `malformed`; one that only actions call it has not."""
-    path = tmp_path / "called.p4"
-    path.write_text(
-        program(
-            "mark(3); t.apply();",
-            local="""
+    called = program(
+        "mark(3); t.apply();",
+        local="""
     action inner() { hdr.data.b = 1; }
     action mark(bit<8> value) { hdr.data.a = value; inner(); }
     table t { actions = { NoAction; } }
 """,
-        )
     )
-    actions = read(translate(path, [], {}).p4info).actions
+    actions = describe(called).actions
     assert [(a.preamble.name, len(a.params)) for a in actions] == [
         ("NoAction", 0),
         ("Ingress.mark", 0),
     ]
 
 
-def test_a_direct_counter_goes_with_its_table(read: Any, tmp_path: Path) -> None:
+def test_a_direct_counter_goes_with_its_table(describe: Describe) -> None:
     """A table that is never applied is no part of the program."""
-    path = tmp_path / "unreached.p4"
-    path.write_text(
-        program(
-            "if (false) { t.apply(); }",
-            local="""
+    unreached = program(
+        "if (false) { t.apply(); }",
+        local="""
     DirectCounter<bit<32>>(CounterType_t.PACKETS) hits;
     action count() { hits.count(); }
     table t { key = { hdr.data.a: exact; } actions = { count; } counters = hits; }
 """,
-        )
     )
-    made = read(translate(path, [], {}).p4info)
+    made = describe(unreached)
     assert (len(made.tables), len(made.direct_counters)) == (0, 0)
 
 
@@ -313,11 +308,9 @@ WITH_IDS = program(
 )
 
 
-def test_ids_that_a_program_gives_are_taken(read: Any, tmp_path: Path) -> None:
+def test_ids_that_a_program_gives_are_taken(describe: Describe) -> None:
     """As p4c's FieldIdAllocator: those without take the numbers that are free, from 1 on."""
-    path = tmp_path / "ids.p4"
-    path.write_text(WITH_IDS)
-    info = read(translate(path, [], {}).p4info)
+    info = describe(WITH_IDS)
     (table,) = info.tables
     assert table.preamble.id == 0x0200_0009
     assert [f.id for f in table.match_fields] == [2, 3]
@@ -344,9 +337,9 @@ def test_wrong_ids_are_refused(tmp_path: Path, old: str, new: str, message: str)
 
 
 @pytest.mark.parametrize("name", ["farreach", "netcache", "netclone", "nocache", "priority"])
-def test_every_program_here_has_one(read: Any, name: str) -> None:
+def test_every_program_here_has_one(name: str) -> None:
     source = P4 / name / f"{name}.p4"
-    info = read(translate(source, [source.parent], {}).p4info)
+    info = parse(translate(source, [source.parent], {}).p4info)
     ids = [
         each.preamble.id
         for field, objects in info.ListFields()

@@ -383,16 +383,11 @@ OPTIONS = program(
 struct headers_t { data_h data; options_h options; options_h others; }
 struct metadata_t { bit<8> m8; }
 """,
-    parser="""
-    state start {
-        pkt.extract(ig_intr_md);
-        pkt.advance(PORT_METADATA_SIZE);
-        pkt.extract(hdr.data);
-        pkt.extract(hdr.options, (bit<32>) hdr.data.kind);
-        pkt.extract(hdr.others, 16);
-        transition accept;
-    }
-""",
+    parser=PARSER.replace(
+        "transition",
+        "pkt.extract(hdr.options, (bit<32>) hdr.data.kind); pkt.extract(hdr.others, 16);\n"
+        "transition",
+    ),
 )
 
 
@@ -433,16 +428,9 @@ WIDE = program(
 struct headers_t { data_h data; wide_h first; wide_h second; }
 struct metadata_t { bit<8> m8; }
 """,
-    parser="""
-    state start {
-        pkt.extract(ig_intr_md);
-        pkt.advance(PORT_METADATA_SIZE);
-        pkt.extract(hdr.data);
-        pkt.extract(hdr.first);
-        pkt.extract(hdr.second);
-        transition accept;
-    }
-""",
+    parser=PARSER.replace(
+        "transition", "pkt.extract(hdr.first); pkt.extract(hdr.second); transition"
+    ),
 )
 
 

@@ -83,23 +83,15 @@ def test_a_user_who_may_not_open_packet_sockets_is_told(source: Path) -> None:
 
 
 @needs_root
-def test_captures_need_a_directory(build_dir: Path, source: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("option", ["--pcap-dir", "--cache-dir"])
+def test_captures_and_the_cache_need_a_directory(
+    build_dir: Path, source: Path, tmp_path: Path, option: str
+) -> None:
     (file := tmp_path / "file").touch()
     include = source.parent / "include"
-    status, errors = run(source, "-I", include, "--port", "1=lo", "--pcap-dir", file)
+    status, errors = run(source, "-I", include, "--port", "1=lo", option, file)
     assert errors == (
-        f"p4soft: --pcap-dir {file}: File exists; expected a directory, or a place for one\n"
-    )
-    assert status == 2
-
-
-@needs_root
-def test_the_cache_needs_a_directory(build_dir: Path, source: Path, tmp_path: Path) -> None:
-    (file := tmp_path / "file").touch()
-    include = source.parent / "include"
-    status, errors = run(source, "-I", include, "--port", "1=lo", "--cache-dir", file)
-    assert errors == (
-        f"p4soft: --cache-dir {file}: File exists; expected a directory, or a place for one\n"
+        f"p4soft: {option} {file}: File exists; expected a directory, or a place for one\n"
     )
     assert status == 2
 

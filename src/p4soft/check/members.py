@@ -6,7 +6,7 @@ Copied with the whole of their header or struct, the fields are zero.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 
 from p4soft.check import types
 from p4soft.elaborate import Pipeline
@@ -38,7 +38,7 @@ UNUSED_AT_FIRST = {
 }
 
 
-def check_members(pipeline: Pipeline, warn: Callable[[P4Warning], None]) -> None:
+def check_members(pipeline: Pipeline) -> Iterator[P4Warning]:
     for block in pipeline.all_blocks():
         for node in walk(block.declaration):
             if not isinstance(node, syntax.Member):
@@ -49,7 +49,7 @@ def check_members(pipeline: Pipeline, warn: Callable[[P4Warning], None]) -> None
             what = UNUSED_AT_FIRST.get(type_.name, {}).get(node.name)
             if what is not None:
                 message = f"'{node.name}' of {type_} changes nothing here: {what}"
-                warn(P4Warning(node.name_position, message))
+                yield P4Warning(node.name_position, message)
             refused = WITHOUT_EFFECT.get(type_.name, "").split()
             if node.name in refused:
                 others = [field for field in type_.fields if field not in refused]

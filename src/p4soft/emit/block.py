@@ -6,7 +6,7 @@ block has a reference; the compiler inlines the functions and dissolves the fram
 
 from __future__ import annotations
 
-from typing import Any, TypeGuard
+from typing import Any
 
 from p4soft.check import types
 from p4soft.check.aliases import touched
@@ -24,7 +24,7 @@ from p4soft.emit.statements import StatementEmitter
 from p4soft.emit.text import Lines
 from p4soft.errors import P4Error, Position, unsupported
 from p4soft.frontend import syntax
-from p4soft.tree import walk
+from p4soft.tree import calls_action, walk
 
 
 class BlockEmitter(StatementEmitter):
@@ -132,14 +132,14 @@ class BlockEmitter(StatementEmitter):
         def visit(symbol: ActionSymbol) -> None:
             if symbol not in found:
                 for node in walk(symbol.declaration.body):
-                    if _calls_action(node):
+                    if calls_action(node):
                         visit(node.target.symbol)
                 found[symbol] = None
 
         for node in walk(self.block.declaration):
             if isinstance(node, (syntax.Action, syntax.ActionReference)):
                 visit(node.symbol)
-            elif _calls_action(node):
+            elif calls_action(node):
                 visit(node.target.symbol)
         return list(found)
 
@@ -231,7 +231,7 @@ class BlockEmitter(StatementEmitter):
                 )
         assert isinstance(self.block.declaration, syntax.Control)
         for node in walk(self.block.declaration.body):
-            if _calls_action(node) and node.target.symbol.declaration in running:
+            if calls_action(node) and node.target.symbol.declaration in running:
                 raise P4Error(
                     node.position,
                     f"action '{self.action.name}' uses '{name}', which belongs to table "
@@ -242,7 +242,7 @@ class BlockEmitter(StatementEmitter):
         """The actions that run an action: itself, and those that call one of them."""
         found = [action]
         for other in self.used_actions():  # callees come first
-            calls = [node for node in walk(other.declaration.body) if _calls_action(node)]
+            calls = [node for node in walk(other.declaration.body) if calls_action(node)]
             if any(call.target.symbol.declaration in found for call in calls):
                 found.append(other.declaration)
         return found
@@ -262,12 +262,6 @@ class BlockEmitter(StatementEmitter):
                 emitter.body(function.body)
             self.emission.functions.append(emitter.lines)
         return name
-
-
-def _calls_action(node: syntax.Node) -> TypeGuard[syntax.Call]:
-    return (
-        isinstance(node, syntax.Call) and node.target is not None and node.target.kind == "action"
-    )
 
 
 def name_instances(emission: Emission) -> None:

@@ -9,7 +9,7 @@ from p4soft.errors import P4Error
 from p4soft.frontend.lexer import Token
 
 _BASES = {"0x": 16, "0o": 8, "0d": 10, "0b": 2}
-# Those of the widest fields, in binary (types.MAX_WIDE_WIDTH). Python's own limit is 4300.
+# Those of the widest fields, in binary (types.MAX_FIELD_WIDTH). Python's own limit is 4300.
 _MOST_DIGITS = 4096
 
 

@@ -17,8 +17,7 @@ from pathlib import Path
 
 from p4soft.emit.program import Translation
 from p4soft.run.compiler import Compiler
-from p4soft.run.directories import temporary
-from p4soft.run.errors import RunError
+from p4soft.run.directories import make, temporary
 from p4soft.run.installation import Installation
 
 _KEPT = 32  # programs; those used last
@@ -61,13 +60,7 @@ def compiled(
     if place.is_dir():
         os.utime(place)
         return CompiledProgram(library, None)
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        message = (
-            f"--cache-dir {directory}: {error.strerror}; expected a directory, or a place for one"
-        )
-        raise RunError(message, status=2) from None
+    make("--cache-dir", directory)
     began = time.monotonic()
     with temporary(directory) as scratch:
         making = scratch / "program"

@@ -16,12 +16,11 @@ from p4soft import cli
 from p4soft.emit.program import Translation
 from p4soft.errors import P4Error
 from p4soft.run import cache, compiler, installation, node, ports
-from p4soft.run.directories import temporary
+from p4soft.run.directories import make, temporary
 from p4soft.run.errors import RunError
 from p4soft.run.processes import Child, StopRequested, stop_on_signals, wait_for_an_end
 
 _OFF = "off"
-_FAILED_BY_SIGNAL = 128  # and the signal's number, as in a shell
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         switch.run()
     except StopRequested as request:
-        return 0 if switch.forwards else _FAILED_BY_SIGNAL + request.number
+        return 0 if switch.forwards else request.status
     except P4Error as error:
         print(error, file=sys.stderr)
         return 1
@@ -186,7 +185,7 @@ class _Switch:
         made: Translation = cli.translated(options)
         took = f"{options.program.stem}, translated in {time.monotonic() - began:.1f} s"
         if options.pcap_dir:
-            _make_captures_directory(options.pcap_dir)
+            make("--pcap-dir", options.pcap_dir)
         program = cache.compiled(
             options.program.stem, made, chosen, found, options.cache_dir,
             traced=options.trace is not None,
@@ -230,14 +229,6 @@ def _remedy(text: str) -> Iterator[None]:
         yield
     except RunError as error:
         raise RunError(f"{error}; {text}", error.status) from error
-
-
-def _make_captures_directory(path: Path) -> None:
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        message = f"--pcap-dir {path}: {error.strerror}; expected a directory, or a place for one"
-        raise RunError(message, status=2) from None
 
 
 def _described(port: ports.PortArgument) -> str:

@@ -16,7 +16,6 @@ from p4soft.run.errors import RunError
 from p4soft.run.processes import StopRequested, stop_on_signals
 
 _FAILED = 3
-_FAILED_BY_SIGNAL = 128  # and the signal's number, as in a shell
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -31,7 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         _compile(options)
     except StopRequested as request:
-        return _FAILED_BY_SIGNAL + request.number
+        return request.status
     except P4Error as error:
         print(error, file=sys.stderr)
         return 1

@@ -1,4 +1,6 @@
-"""Directories that live as long as this process; a killed one's are removed by the next."""
+"""Directories that options name, and those that live as long as this process; a killed one's are
+removed by the next.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from p4soft.run.errors import RunError
+
 _PREFIX = "p4soft-"
+
+
+def make(option: str, path: Path) -> None:
+    """With those above it, if it is not there. Raises RunError."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        message = f"{option} {path}: {error.strerror}; expected a directory, or a place for one"
+        raise RunError(message, status=2) from None
 
 
 @contextmanager

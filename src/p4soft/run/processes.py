@@ -27,7 +27,7 @@ class StopRequested(BaseException):
 
     def __init__(self, number: int) -> None:
         super().__init__(signal.Signals(number).name)
-        self.number = number
+        self.status = 128 + number  # of the exit, as in a shell
 
 
 def stop_on_signals() -> None:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from p4soft.check import types
 from p4soft.check.constants import raw_bits
-from p4soft.check.symbols import ActionSymbol, Scope, TypeSymbol, VariableSymbol
+from p4soft.check.symbols import ActionSymbol, Scope, TypeSymbol
 from p4soft.check.tables import action_scope
 from p4soft.elaborate import (
     BlockInstance,
@@ -30,7 +30,7 @@ from p4soft.emit.p4info.text import Field, Message, Name, text
 from p4soft.emit.tables import size_of
 from p4soft.errors import P4Error
 from p4soft.frontend import syntax
-from p4soft.tree import walk
+from p4soft.tree import calls_action, walk
 
 _SCOPES = {
     "TableAndDefault": None,  # the enum's zero is not written
@@ -109,13 +109,7 @@ class _Document:
         described: dict[str, Field] = {
             "pkg_info": {"arch": "tna"},
             "tables": [self._table(table) for table in self._pipeline.known_tables()],
-            "actions": [
-                *(
-                    self._action(name, action, action.data)
-                    for name, action in self._actions.items()
-                ),
-                *(self._action(name, action, []) for name, action in self._called.items()),
-            ],
+            "actions": [self._action(*action) for action in (self._actions | self._called).items()],
             "action_profiles": [self._profile(p) for p in self._of("ActionProfile")],
             "counters": [
                 {**self._counter(counter), "size": counter.arguments[0]}
@@ -233,8 +227,9 @@ class _Document:
     def _action_id(self, table: TableInstance, action: ActionSymbol) -> int:
         return self._names.ids[Symbol(Prefix.ACTION, action_name(table.block, action))]
 
-    def _action(self, name: str, action: ActionSymbol, data: list[VariableSymbol]) -> Message:
+    def _action(self, name: str, action: ActionSymbol) -> Message:
         annotations = action.declaration.annotations
+        data = zip(_parameter_ids(action), action.data, strict=True)
         return {
             "preamble": self._preamble(Symbol(Prefix.ACTION, name), name, annotations),
             "params": [
@@ -244,7 +239,7 @@ class _Document:
                     "bitwidth": types.width_of(parameter.type),
                     "type_name": self._types.named(parameter.type),
                 }
-                for number, parameter in zip(_parameter_ids(action), data, strict=bool(data))
+                for number, parameter in (data if name in self._actions else ())
             ],
         }
 
@@ -330,10 +325,8 @@ def _called_actions(block: BlockInstance) -> Iterator[tuple[str, ActionSymbol]]:
     """Of a control: those that its apply calls. The compiler knows them as actions without data."""
     body = block.declaration.body if isinstance(block.declaration, syntax.Control) else None
     for node in walk(body):
-        if isinstance(node, syntax.Call) and node.target is not None:
-            symbol = node.target.symbol
-            if isinstance(symbol, ActionSymbol) and symbol.owner:
-                yield action_name(block, symbol), symbol
+        if calls_action(node) and node.target.symbol.owner:
+            yield action_name(block, node.target.symbol), node.target.symbol
 
 
 def _controller_headers(program: syntax.Program, scope: Scope) -> list[_ControllerHeader]:
