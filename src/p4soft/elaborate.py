@@ -45,6 +45,13 @@ class ExternInstance:
     table: TableInstance | None = None  # of direct externs: the table they are attached to
     byte_adjustment: int = 0  # what counters and meters take off a frame's bytes
 
+    @property
+    def is_unreached(self) -> bool:
+        """Whether it, or the register that it is for, belongs to a table that is never applied."""
+        used = [self, *(each for each in self.arguments if isinstance(each, ExternInstance))]
+        tables = [each.table for each in used if each.table is not None]
+        return any(table not in table.block.tables for table in tables)
+
 
 _METER_WORDS = 8  # kMeterWords of src/dataplane/meter.h
 _FILTER_WORDS = 7  # kFilterWords of src/dataplane/filter.h
@@ -354,6 +361,7 @@ class Elaborator:
                 symbol.declaration for symbol in unreached_tables(declaration.body, block.find)
             }
             block.tables = [t for t in block.tables if t.declaration not in unreached]
+            block.externs = [e for e in block.externs if not e.is_unreached]
         return block
 
     def _instance(self, symbol: InstanceSymbol, block: BlockInstance) -> None:

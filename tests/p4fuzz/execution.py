@@ -77,7 +77,8 @@ def no_library(error: Exception, messages: IO[str]) -> Difference:
 def _compared(
     program: tree.Program, frames: Sequence[Frame], target: MemoryTarget
 ) -> Difference | None:
-    updates = updates_for(program)
+    tables = [table["name"] for table in target.command("schema")["tables"]]
+    updates = [each for each in updates_for(program) if _is_there(each["table"], tables)]
     if updates:
         target.command("table_write", updates=updates)
     for block in filter(None, (program.ingress, program.egress)):
@@ -97,6 +98,11 @@ def _compared(
         or _compared_direct(model, target)
         or _compared_digests(model, target)
     )
+
+
+def _is_there(name: str, tables: list[str]) -> bool:
+    """Tables that are never applied, and their profiles, are no part of a program."""
+    return "$" in name or any(table.endswith(f".{name}") for table in tables)
 
 
 def _text(frames: list[Frame]) -> str:

@@ -138,6 +138,8 @@ struct metadata_t { bool is_wrong; bit<16> residue; }
         pkt.emit(hdr);
     """,
 )
+# A header may have a name that begins as what stacks have.
+NAT = NAT.replace("udp_h udp;", "udp_h next_udp;").replace("hdr.udp", "hdr.next_udp")
 TCP, UDP = 6, 17
 SOURCE, TRANSLATED, DESTINATION = bytes([1, 2, 3, 4]), bytes([4, 3, 2, 1]), bytes([100, 99, 98, 97])
 

@@ -117,3 +117,32 @@ control Once(inout headers_t hdr)(bool early) {
     switch = load(program("first.apply(hdr);", top=top, local="Once(true) first;"))
     [(_, data)] = switch.send(1, bytes(14))
     assert data[:4] == bytes([0, 1, 0, 9])
+
+
+DIRECT = {
+    "counters": ("DirectCounter<bit<32>>(CounterType_t.PACKETS) cells;", "cells.count();"),
+    "meters": ("DirectMeter(MeterType_t.BYTES) cells;", "hdr.data.b[7:0] = cells.execute();"),
+    "filters": ("DirectLpf<bit<16>>() cells;", "hdr.data.b = cells.execute(hdr.data.b);"),
+    "registers": (
+        "DirectRegister<bit<16>>() cells;"
+        "DirectRegisterAction<bit<16>, bit<16>>(cells) add = {"
+        "    void apply(inout bit<16> value, out bit<16> rv) { value = value + 1; rv = value; }"
+        "};",
+        "hdr.data.b = add.execute();",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", DIRECT)
+def test_direct_externs_go_with_a_table_that_is_never_applied(load: Load, kind: str) -> None:
+    declared, use = DIRECT[kind]
+    table = f"key = {{ hdr.data.kind: exact; }} actions = {{ use; }} {kind} = cells;"
+    switch = load(
+        program(
+            "if (false) { t.apply(); } hdr.data.a = 1;",
+            local=f"{declared} action use() {{ {use} }}table t {{ {table} default_action = use; }}",
+        )
+    )
+    assert switch.command("schema")["tables"] == []
+    ((_, frame),) = switch.send(1, bytes(14))
+    assert frame[:4] == bytes([0, 1, 0, 0])

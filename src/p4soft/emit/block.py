@@ -125,7 +125,9 @@ class BlockEmitter(StatementEmitter):
         output.append(self.lines)
 
     def used_actions(self) -> list[ActionSymbol]:
-        """The block's own actions, and those of the top level that it uses, callees first."""
+        """The block's own actions, and those of the top level that it uses, callees first; not
+        those that use what entries of a table have that is never applied.
+        """
         assert self.block is not None
         found: dict[ActionSymbol, None] = {}
 
@@ -138,10 +140,20 @@ class BlockEmitter(StatementEmitter):
 
         for node in walk(self.block.declaration):
             if isinstance(node, (syntax.Action, syntax.ActionReference)):
-                visit(node.symbol)
+                if not self._is_unreached(node.symbol):
+                    visit(node.symbol)
             elif calls_action(node):
                 visit(node.target.symbol)
         return list(found)
+
+    def _is_unreached(self, action: ActionSymbol) -> bool:
+        assert self.block is not None
+        calls = (node for node in walk(action.declaration.body) if isinstance(node, syntax.Call))
+        for base in (call.target.base for call in calls if call.target is not None):
+            used = self.block.find(base.symbol) if isinstance(base, syntax.Name) else None
+            if isinstance(used, ExternInstance) and used.is_unreached:
+                return True
+        return False
 
     # --- Externs ----------------------------------------------------------------------------------
 

@@ -70,7 +70,7 @@ def _require_last_header(parser: BlockInstance, call: syntax.Call) -> None:
         extracted, subtracted = "", ""
         for node in itertools.takewhile(lambda node: node is not call, nodes):
             if _is_call(node, "packet_in", "extract"):
-                extracted = expression_text(node.target.arguments[0]).replace(".next", ".last")
+                extracted = _taken(node.target.arguments[0])
             elif _is_call(node, "Checksum", "subtract"):
                 headers = [_header_of(part) for part in walk(node.target.arguments[0])]
                 subtracted = next(filter(None, reversed(headers)), subtracted)
@@ -80,6 +80,13 @@ def _require_last_header(parser: BlockInstance, call: syntax.Call) -> None:
                 f"Checksum.get after a field of {subtracted} was subtracted behind {extracted}",
                 f"{DEPOSIT}, which says itself from where on headers are subtracted",
             )
+
+
+def _taken(extracted: syntax.Expression) -> str:
+    """What the header that is extracted is called from then on."""
+    if isinstance(extracted, syntax.Member) and isinstance(extracted.base.type, types.Stack):
+        return f"{expression_text(extracted.base)}.last"
+    return expression_text(extracted)
 
 
 def _is_header(type_: types.Type | None) -> bool:
