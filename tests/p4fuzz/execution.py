@@ -77,7 +77,7 @@ def no_library(error: Exception, messages: IO[str]) -> Difference:
 def _compared(
     program: tree.Program, frames: Sequence[Frame], target: MemoryTarget
 ) -> Difference | None:
-    tables = [table["name"] for table in target.command("schema")["tables"]]
+    tables = _tables_there(target)
     updates = [each for each in updates_for(program) if _is_there(each["table"], tables)]
     if updates:
         target.command("table_write", updates=updates)
@@ -98,6 +98,10 @@ def _compared(
         or _compared_direct(model, target)
         or _compared_digests(model, target)
     )
+
+
+def _tables_there(target: MemoryTarget) -> list[str]:
+    return [table["name"] for table in target.command("schema")["tables"]]
 
 
 def _is_there(name: str, tables: list[str]) -> bool:
@@ -126,12 +130,15 @@ def _compared_cells(model: ModelSwitch, target: MemoryTarget) -> Difference | No
 
 
 def _compared_direct(model: ModelSwitch, target: MemoryTarget) -> Difference | None:
+    tables = _tables_there(target)
     for table in tables_of(model.program):
         if table.counter is None:
             continue
         expected = sorted(model.state.direct.get(table.counter.name, {}).values())
-        read = target.command("counter_read", table=table.name)
-        cells = [_counts(each) for each in [*read.get("counters", []), read["default"]]]
+        cells = []
+        if _is_there(table.name, tables):
+            read = target.command("counter_read", table=table.name)
+            cells = [_counts(each) for each in [*read.get("counters", []), read["default"]]]
         got = sorted(cell for cell in cells if cell != (0, 0))
         if got != expected:
             text = f"direct counter of {table.name}\nexpected {expected}\ngot      {got}"
