@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bfrt_server/fixed_schema.h"
+#include "bfrt_server/hash_tables.h"
 #include "bfrt_server/indexed_tables.h"
 #include "bfrt_server/match_table.h"
 #include "bfrt_server/packet_generator_table.h"
@@ -62,6 +63,12 @@ void RunningSwitch::add_program_table(const bfrt::Table& table) {
     access = std::make_unique<FilterTable>(table);
   } else if (table.type == "RegisterParam") {
     access = std::make_unique<RegisterParamTable>(table);
+  } else if (table.type == "DynHashConfigure") {
+    access = std::make_unique<HashConfigureTable>(table);
+  } else if (table.type == "DynHashAlgorithm") {
+    access = std::make_unique<HashAlgorithmTable>(table);
+  } else if (table.type == "DynHashCompute") {
+    access = std::make_unique<HashComputeTable>(table);
   } else {
     access = std::make_unique<MatchTable>(table, options_.pipes);
   }
