@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from p4soft.reference_crc import crc
 from packet.live_switch import SoftswitchTarget
+from packet.reference_crc import crc
 
 from .client import Client
 from .test_tables import FRAME, INVALID, MAC, UNIMPLEMENTED, failing, to
