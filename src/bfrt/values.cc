@@ -105,6 +105,8 @@ Json containers(const Field& field, const bfrt_proto::DataField& message) {
                        [&](const Field& each) { return each.id == part.field_id(); });
       if (found == field.container.end())
         fail(field, "a container has no field of id " + std::to_string(part.field_id()));
+      // So an SDE's client writes what it leaves out.
+      if (part.value_case() == bfrt_proto::DataField::VALUE_NOT_SET) continue;
       if (values.contains(found->name)) fail(field, found->name + " is given twice");
       values[found->name] = datum(*found, part);
     }

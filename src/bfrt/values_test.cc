@@ -84,6 +84,9 @@ TEST(Values, of_containers_are_checked) {
   EXPECT_THROW(datum(containers(), message), ValueError);  // without an order
   set_datum(containers().container[0], 4U, *container->add_val());
   EXPECT_EQ(datum(containers(), message), json({{{"order", 4U}, {"length", 4U}}}));
+  container->add_val()->set_field_id(6);  // without a value: left out
+  EXPECT_EQ(datum(containers(), message), json({{{"order", 4U}, {"length", 4U}}}));
+  container->mutable_val()->RemoveLast();
   set_datum(containers().container[0], 5U, *container->add_val());
   EXPECT_THROW(datum(containers(), message), ValueError);  // with two
   container->mutable_val()->RemoveLast();
