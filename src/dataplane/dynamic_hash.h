@@ -55,12 +55,12 @@ class DynamicHash {
         algorithm_(own_algorithm_) {}
 
   bool configured() const noexcept { return matrix_ != nullptr; }
-  // While it is configured. The words come by value: those of a packet may then stay in registers.
-  template <std::size_t Words>
-  std::uint64_t of(std::array<std::uint64_t, Words> words) const noexcept {
-    return matrix_->of(words);
+  // The hash of an input, configured or not. Programs give its words one by one, so that they need
+  // no place in memory where nobody configures it.
+  template <class... Words>
+  [[gnu::noinline, gnu::cold]] std::uint64_t of(Words... words) const {
+    return value_of(std::array<std::uint64_t, sizeof...(words)>{words...});
   }
-  // Configured or not.
   std::uint64_t value_of(std::span<const std::uint64_t> words) const;
 
   const HashShape& shape() const { return shape_; }

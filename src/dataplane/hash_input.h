@@ -26,8 +26,8 @@ class HashInput {
     pack_field(words_.data(), Bits - Offset - Width, Width, value);
   }
 
-  // All of it; the last bit is bit 0 of word 0.
-  constexpr std::array<std::uint64_t, words_for(Bits)> words() const noexcept { return words_; }
+  // The last bit is bit 0 of word 0.
+  constexpr std::uint64_t word(std::size_t i) const noexcept { return words_[i]; }
 
   // The last bits: what an IDENTITY hash returns.
   template <int Width>

@@ -111,4 +111,11 @@ void HashMatrix::finish() {
   }
 }
 
+std::uint64_t HashMatrix::of(std::span<const std::uint64_t> words) const noexcept {
+  std::uint64_t result = seed_;
+  for (std::size_t i = 0; i < tables_.size(); ++i)
+    result ^= tables_[i][words[i / 8] >> 8 * (i % 8) & 0xFF];
+  return result;
+}
+
 }  // namespace turntable::dataplane

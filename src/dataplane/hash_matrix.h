@@ -30,12 +30,7 @@ class HashMatrix {
   void finish();
 
   // The last bit of the input is bit 0 of word 0.
-  std::uint64_t of(std::span<const std::uint64_t> words) const noexcept {
-    std::uint64_t result = seed_;
-    for (std::size_t i = 0; i < tables_.size(); ++i)
-      result ^= tables_[i][words[i / 8] >> 8 * (i % 8) & 0xFF];
-    return result;
-  }
+  std::uint64_t of(std::span<const std::uint64_t> words) const noexcept;
 
  private:
   std::uint64_t seed_ = 0;

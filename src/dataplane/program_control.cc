@@ -468,8 +468,7 @@ nlohmann::json ProgramControl::filter_read(const nlohmann::json& args) {
 HashCodec ProgramControl::hash_of(const nlohmann::json& args) const {
   const TableSchema& schema = resolve(args);
   const auto found = hashes_.find(schema.name.substr(0, schema.name.rfind('.')));
-  if (schema.is_hash() && found != hashes_.end())
-    return {schema.name, schema.type, *found->second};
+  if (schema.is_hash() && found != hashes_.end()) return {schema.name, schema.type, *found->second};
   throw bad_argument("table " + schema.name + " is of type " + schema.type +
                      ", not one of a Hash (NAME.configure, NAME.algorithm, NAME.compute)");
 }

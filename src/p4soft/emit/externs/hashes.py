@@ -65,10 +65,11 @@ class Hash(Extern):
         # The fixed one first, so that hashes of the same fields can share their parts.
         name = emitter.temporary("hash")
         member = f"{instance.identifier}_"
+        words = ", ".join(f"{hashed.name}.word({i})" for i in range((hashed.bits + 63) // 64))
         emitter.lines.add(f"Unsigned<{width}> {name} = {fixed};")
         emitter.lines.add(
             f"if ({member}.configured()) [[unlikely]] "
-            f"{name} = to_bit<{width}>({member}.of({hashed.name}.words()));"
+            f"{name} = to_bit<{width}>({member}.of({words}));"
         )
         return name
 
