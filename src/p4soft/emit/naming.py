@@ -42,8 +42,8 @@ def expression_text(expression: syntax.Expression) -> str:
 
 
 class UniqueNames:
-    """Identifiers for paths such as `SwitchIngress.partition`, no two of them equal, with the end of
-    P4 names: a path may be `packet` or, by @name, `1st`.
+    """Identifiers for paths such as `SwitchIngress.partition`, no two of them equal. They have the
+    end of P4 names, too: a path may be `packet` or, by @name, `1st`.
     """
 
     def __init__(self) -> None:
