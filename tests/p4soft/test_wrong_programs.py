@@ -889,6 +889,17 @@ def test_unreadable_file_is_a_usage_error(
     assert "none.p4: No such file or directory" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("name", ['a"b', "a\\", "a\nb", "a\x01"])
+def test_file_name_that_would_be_code_is_refused(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / f"{name}.p4"
+    path.write_text(program())
+    assert main([str(path), "--output", str(tmp_path / "out")]) == 1
+    assert "no quotes, backslashes or control characters" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
 def test_position_after_a_macro_is_that_of_its_use(tmp_path: Path) -> None:
     path = tmp_path / "wrong.p4"
     path.write_text("#define FIELD hdr.data.nothing\n" + program("hdr.data.a = /*^*/FIELD;"))
