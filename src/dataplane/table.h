@@ -169,6 +169,11 @@ class Table {
   }
   const Match& match(std::uint32_t entry) const { return matches_[entry]; }
   bool in_use(std::uint32_t entry) const { return !matches_[entry].first.empty(); }
+  // BfRt's handle of an entry, which it has as long as it is there. The driver of a Tofino gives
+  // the first one to the default entry.
+  static std::uint32_t handle_of(std::uint32_t entry) { return entry + 1; }
+  // Nothing: no entry has it.
+  std::optional<std::uint32_t> with_handle(std::uint32_t handle) const;
   std::vector<std::uint32_t> entries() const;  // in use, without the default entry
   void clear_counters();
   void clear_meters();  // none has limits any more
