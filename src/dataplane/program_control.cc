@@ -111,6 +111,7 @@ const std::map<std::string, ProgramControl::Handler, std::less<>>& ProgramContro
       {"meter_write", &ProgramControl::meter_write},
       {"meter_read", &ProgramControl::meter_read},
       {"meter_clear", &ProgramControl::meter_clear},
+      {"meter_byte_count_adjust", &ProgramControl::meter_byte_count_adjust},
       {"filter_write", &ProgramControl::filter_write},
       {"filter_read", &ProgramControl::filter_read},
       {"digest_read", &ProgramControl::digest_read},
@@ -451,6 +452,18 @@ nlohmann::json ProgramControl::meter_clear(const nlohmann::json&) {
   }
   for (const auto& [name, table] : tables_) table->clear_meters();
   return nlohmann::json::object();
+}
+
+// Of an indexed meter, or of the direct one of a table; with a value it is set.
+nlohmann::json ProgramControl::meter_byte_count_adjust(const nlohmann::json& args) {
+  const TableSchema& schema = resolve(args);
+  const auto answer = [&](auto& meter) -> nlohmann::json {
+    if (const auto given = args.find("byte_count_adjust"); given != args.end())
+      meter.set_byte_count_adjust(parse_byte_count_adjust(*given, "meter " + schema.name));
+    return {{"table", schema.name}, {"byte_count_adjust", meter.byte_count_adjust()}};
+  };
+  Table* const table = table_of(schema);
+  return table != nullptr && table->meter_unit() ? answer(*table) : answer(meter_of(schema));
 }
 
 FilterArray& ProgramControl::filter_of(const TableSchema& schema) const {
