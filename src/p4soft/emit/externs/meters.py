@@ -53,7 +53,8 @@ def _execute(
     traced: str,
 ) -> str:
     """The colour of the packet, as the program wants to have it. `first`: the function's arguments
-    down to the bytes; `texts`: the method's; `traced`: those of the trace, between the meter's name and the colour.
+    down to the bytes; `texts`: the method's; `traced`: those of the trace, between the meter's name
+    and the colour.
     """
     arguments = [*first, "now_ns_"]
     if "color" in texts:
