@@ -12,6 +12,7 @@ void write_attribute(const bfrt::Table& table, const bfrt_proto::TableAttribute&
                      ClientId client, Notifier& notifier, RunningSwitch& running);
 bfrt_proto::TableAttribute read_attribute(const bfrt::Table& table,
                                           const bfrt_proto::TableAttribute& question,
-                                          ClientId client, const Notifier& notifier);
+                                          ClientId client, const Notifier& notifier,
+                                          RunningSwitch& running);
 
 }  // namespace turntable::bfrt_server

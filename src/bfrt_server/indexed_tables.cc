@@ -39,9 +39,18 @@ std::uint32_t IndexedTable::index_of(const bfrt_proto::TableKey& key,
   const Json fields = key_of(key, context);
   if (fields.empty()) throw invalid(context + ": the index is missing;");
   const auto index = fields.begin()->get<std::uint32_t>();
-  if (index < table().size) return index;
+  check_index(index, context);
+  return index;
+}
+
+void IndexedTable::check_index(std::uint32_t index, const std::string& context) const {
+  if (index < table().size) return;
   throw invalid(context + ": index " + std::to_string(index) + " is not below the size " +
                 std::to_string(table().size) + ";");
+}
+
+std::uint32_t IndexedTable::handle_of(const bfrt_proto::TableKey& key, SwitchLink&) {
+  return index_of(key, reading());
 }
 
 void IndexedTable::put_index(std::uint32_t index, bfrt_proto::TableEntry& entry) const {
@@ -52,8 +61,10 @@ void IndexedTable::put_index(std::uint32_t index, bfrt_proto::TableEntry& entry)
 }
 
 std::pair<std::uint32_t, std::uint32_t> IndexedTable::range_of(const EntryRead& read) const {
-  if (read.entry.value_case() == bfrt_proto::TableEntry::kHandleId)
-    throw cannot("entries have no handles here; use the key;");
+  if (read.by_handle()) {
+    check_index(read.entry.handle_id(), reading());
+    return {read.entry.handle_id(), 1};
+  }
   if (!read.entry.has_key()) return {0, table().size};
   return {index_of(read.entry.key(), reading()), 1};
 }
@@ -296,7 +307,7 @@ void FilterTable::write(const EntryWrite& update, WriteBatch& batch) {
 
 void FilterTable::read_one(std::size_t number, const EntryRead& read, SwitchLink& link,
                            ReadAnswers& answers) {
-  const bool is_one = read.entry.has_key();
+  const bool is_one = read.entry.has_key() || read.by_handle();
   const auto [first, count] = range_of(read);
   Json args = {{"table", table().name}};
   if (is_one) args["index"] = first;

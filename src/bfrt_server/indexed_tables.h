@@ -19,12 +19,16 @@ class IndexedTable : public TableAccess {
   using TableAccess::TableAccess;
 
   std::uint32_t usage(SwitchLink& link) override;
+  // A cell's handle is its index.
+  bool has_handles() const override { return true; }
+  std::uint32_t handle_of(const bfrt_proto::TableKey& key, SwitchLink& link) override;
 
  protected:
   std::uint32_t index_of(const bfrt_proto::TableKey& key, const std::string& context) const;
   void put_index(std::uint32_t index, bfrt_proto::TableEntry& entry) const;
   // The cells that a read is about: one, or without a key all.
   std::pair<std::uint32_t, std::uint32_t> range_of(const EntryRead& read) const;
+  void check_index(std::uint32_t index, const std::string& context) const;
 };
 
 // A cell has as many values as the switch has pipes: softswitch has one state, which all show.

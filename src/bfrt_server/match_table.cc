@@ -114,7 +114,7 @@ void MatchTable::write_entry(const EntryWrite& update, WriteBatch& batch) {
   if (write_row(update, batch)) return;
   const std::string what = context(update.type);
   if (update.entry.value_case() == bfrt_proto::TableEntry::kHandleId)
-    throw cannot("entries have no handles here; use the key;");
+    throw cannot("an entry is written by its key; its handle is for reading it;");
   Json written;
   if (update.type == Update::DELETE && !update.entry.has_key()) {
     written = {{"op", "clear"}};
@@ -188,38 +188,45 @@ void MatchTable::put_action_and_data(const EntryWrite& update, Json& written,
 
 // Without a key, a read is of all entries and the default one, or of the latter alone.
 void MatchTable::read(const std::vector<EntryRead>& reads, SwitchLink& link, ReadAnswers& answers) {
-  std::vector<std::size_t> keyed;
+  std::vector<std::size_t> by_key, by_handle;
   for (std::size_t number = 0; number < reads.size(); ++number) {
-    if (reads[number].entry.value_case() == bfrt_proto::TableEntry::kKey) {
-      keyed.push_back(number);
+    const EntryRead& read = reads[number];
+    if (read.by_handle()) {
+      by_handle.push_back(number);
+    } else if (read.entry.has_key()) {
+      by_key.push_back(number);
     } else {
-      read_all(number, reads[number], link, answers);
+      read_all(number, read, link, answers);
     }
   }
-  read_keyed(reads, keyed, link, answers);
+  read_named(reads, by_key, link, answers);
+  read_named(reads, by_handle, link, answers);
 }
 
-void MatchTable::read_keyed(const std::vector<EntryRead>& reads,
-                            const std::vector<std::size_t>& keyed, SwitchLink& link,
+void MatchTable::read_named(const std::vector<EntryRead>& reads,
+                            const std::vector<std::size_t>& named, SwitchLink& link,
                             ReadAnswers& answers) {
   Json wanted = Json::array();
   std::vector<std::size_t> numbers;
-  for (const std::size_t number : keyed) {
+  for (const std::size_t number : named) {
+    const EntryRead& read = reads[number];
     try {
-      wanted.push_back(selector(reads[number].entry.key(), reading()));
+      wanted.push_back(read.by_handle() ? Json(read.entry.handle_id())
+                                        : selector(read.entry.key(), reading()));
       numbers.push_back(number);
     } catch (const Failure& failure) {
       answers.fail(number, failure);
     }
   }
   if (numbers.empty()) return;
+  const char* const names = reads[numbers.front()].by_handle() ? "handles" : "entries";
   Json result;
   try {
-    result = link.call("table_read", {{"table", table().name}, {"entries", wanted}});
+    result = link.call("table_read", {{"table", table().name}, {names, wanted}});
   } catch (const CommandError& error) {
     // One key that softswitch refuses refuses them all: then one by one.
     if (numbers.size() > 1 && error.code() == "bad_argument") {
-      for (const std::size_t number : numbers) read_keyed(reads, {number}, link, answers);
+      for (const std::size_t number : numbers) read_named(reads, {number}, link, answers);
       return;
     }
     const Failure failure = from_switch(reading(), error);
@@ -241,6 +248,19 @@ void MatchTable::read_keyed(const std::vector<EntryRead>& reads,
   }
 }
 
+std::uint32_t MatchTable::handle_of(const bfrt_proto::TableKey& key, SwitchLink& link) {
+  try {
+    const Json result = link.call(
+        "table_read",
+        {{"table", table().name}, {"entries", {selector(key, reading())}}, {"with_handles", true}});
+    const Json& found = result.at("entries").front();
+    if (found.is_null()) throw not_found(reading());
+    return found.at("handle");
+  } catch (const CommandError& error) {
+    throw from_switch(reading(), error);
+  }
+}
+
 // The fields of an action that the entry does not have cannot be read. As on an SDE, entries of
 // action profiles are not looked at.
 bool MatchTable::asks_for_other_action(const bfrt_proto::TableEntry& entry,
@@ -253,8 +273,6 @@ bool MatchTable::asks_for_other_action(const bfrt_proto::TableEntry& entry,
 void MatchTable::read_all(std::size_t number, const EntryRead& read, SwitchLink& link,
                           ReadAnswers& answers) {
   try {
-    if (read.entry.value_case() == bfrt_proto::TableEntry::kHandleId)
-      throw cannot("entries have no handles here; use the key;");
     Json args = {{"table", table().name}};
     if (read.entry.is_default_entry()) args["entries"] = Json::array();
     Json result = link.call("table_read", args);
@@ -286,6 +304,7 @@ const bfrt::Action* MatchTable::action_in(const Json& found) const {
 
 void MatchTable::put_entry(const Json& found, const EntryRead& read,
                            bfrt_proto::TableEntry& entry) {
+  if (!found.contains("key")) return put_default(found, read, entry);  // it has a handle, too
   Json key = found.at("key");
   if (found.contains("priority")) key[kPriority] = found.at("priority");
   put_key(key, entry);

@@ -19,6 +19,8 @@ class MatchTable final : public TableAccess {
   void read(const std::vector<EntryRead>& reads, SwitchLink& link, ReadAnswers& answers) override;
   bool has_default_entry() const override { return has_default() || is_indirect(); }
   std::uint32_t usage(SwitchLink& link) override;
+  bool has_handles() const override { return true; }
+  std::uint32_t handle_of(const bfrt_proto::TableKey& key, SwitchLink& link) override;
   void operate(const std::string& operation, SwitchLink& link) override;
 
  private:
@@ -35,7 +37,8 @@ class MatchTable final : public TableAccess {
   nlohmann::json selector(const bfrt_proto::TableKey& key, const std::string& context) const;
   void put_action_and_data(const EntryWrite& update, nlohmann::json& written,
                            const std::string& context) const;
-  void read_keyed(const std::vector<EntryRead>& reads, const std::vector<std::size_t>& keyed,
+  // Each is about one entry: all by key, or all by handle.
+  void read_named(const std::vector<EntryRead>& reads, const std::vector<std::size_t>& named,
                   SwitchLink& link, ReadAnswers& answers);
   bool asks_for_other_action(const bfrt_proto::TableEntry& entry,
                              const nlohmann::json& found) const;

@@ -47,7 +47,9 @@ bfrt_proto::TableEntry& ReadAnswers::add(std::size_t read, const EntryRead& ques
   entry.set_table_id(question.entry.table_id());
   entry.mutable_table_read_flag()->set_key_only(question.entry.table_read_flag().key_only());
   entry.mutable_table_flags()->set_key_only(question.entry.table_flags().key_only());
-  if (question.entry.has_entry_tgt()) *entry.mutable_entry_tgt() = question.entry.entry_tgt();
+  // Who has a handle alone is told where its entry is.
+  if (question.entry.has_entry_tgt() || (question.by_handle() && question.key_only()))
+    *entry.mutable_entry_tgt() = question.target;
   return entry;
 }
 
@@ -55,6 +57,7 @@ void TableAccess::read(const std::vector<EntryRead>& reads, SwitchLink& link,
                        ReadAnswers& answers) {
   for (std::size_t number = 0; number < reads.size(); ++number) {
     try {
+      if (reads[number].by_handle() && !has_handles()) throw no_handles();
       read_one(number, reads[number], link, answers);
     } catch (const Failure& failure) {
       answers.fail(number, failure);
@@ -68,6 +71,10 @@ void TableAccess::read_one(std::size_t, const EntryRead&, SwitchLink&, ReadAnswe
 
 std::uint32_t TableAccess::usage(SwitchLink&) {
   throw cannot("Unable to get usage");
+}
+
+std::uint32_t TableAccess::handle_of(const bfrt_proto::TableKey&, SwitchLink&) {
+  throw no_handles();
 }
 
 void TableAccess::operate(const std::string& operation, SwitchLink&) {

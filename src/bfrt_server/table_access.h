@@ -29,6 +29,7 @@ struct EntryRead {
   const bfrt_proto::TableEntry& entry;
   const bfrt_proto::TargetDevice& target;
 
+  bool by_handle() const { return entry.value_case() == bfrt_proto::TableEntry::kHandleId; }
   // Older clients set the flags at another place.
   bool from_hw() const {
     return entry.table_flags().from_hw() || entry.table_read_flag().from_hw();
@@ -75,6 +76,10 @@ class TableAccess {
   // Whether a read without a key may be of the default entry alone.
   virtual bool has_default_entry() const { return false; }
   virtual std::uint32_t usage(SwitchLink& link);
+  // Whether an entry can be read by its handle instead of by its key, and that handle. Throws
+  // Failure.
+  virtual bool has_handles() const { return false; }
+  virtual std::uint32_t handle_of(const bfrt_proto::TableKey& key, SwitchLink& link);
   // "Sync" and the like. Throws Failure where the table has no such operation.
   virtual void operate(const std::string& operation, SwitchLink& link);
 
@@ -85,6 +90,7 @@ class TableAccess {
   // "Table Add failed table:NAME", which failures of this update begin with.
   std::string context(bfrt_proto::Update::Type type, bool is_default = false) const;
   std::string reading() const { return "Entry not found in table:" + table_.name; }
+  Failure no_handles() const { return cannot("its entries have no handles; read them by key;"); }
   Failure cannot(const std::string& what) const {
     return not_supported("table:" + table_.name + ": " + what);
   }

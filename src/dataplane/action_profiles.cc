@@ -236,18 +236,23 @@ void ActionProfiles::write(const TableSchema& schema, const Json& update, TableB
   selector.put(id, std::move(group));
 }
 
-Json ActionProfiles::read(const TableSchema& schema, const Json& args) const {
+Json ActionProfiles::read(const TableSchema& schema, const EntriesAsked& asked) const {
   const auto& groups = selector_of(schema).selector->groups();
+  const auto entry_of = [&](std::uint32_t id) {
+    const auto found = groups.find(id);
+    if (found == groups.end()) return Json();
+    Json entry = as_json(id, found->second);
+    if (asked.with_handles()) entry["handle"] = id;
+    return entry;
+  };
   Json entries = Json::array();
-  if (!args.contains("entries")) {
-    for (const auto& [id, group] : groups) entries.push_back(as_json(id, group));
-    return entries;
-  }
-  if (!args.at("entries").is_array())
-    throw bad_argument("table_read: \"entries\" is no list of keys");
-  for (const Json& wanted : args.at("entries")) {
-    const auto found = groups.find(number_of(wanted, kGroupField, schema.name));
-    entries.push_back(found == groups.end() ? Json() : as_json(found->first, found->second));
+  if (asked.by_key()) {
+    for (const Json& key : *asked.by_key())
+      entries.push_back(entry_of(number_of(key, kGroupField, schema.name)));
+  } else if (asked.by_handle()) {
+    for (const std::uint32_t id : *asked.by_handle()) entries.push_back(entry_of(id));
+  } else {
+    for (const auto& [id, group] : groups) entries.push_back(entry_of(id));
   }
   return entries;
 }

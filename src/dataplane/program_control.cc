@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/command_error.h"
+#include "dataplane/entries_asked.h"
 #include "dataplane/entry_codec.h"
 #include "dataplane/filter_codec.h"
 #include "dataplane/meter_codec.h"
@@ -110,6 +111,7 @@ const std::map<std::string, ProgramControl::Handler, std::less<>>& ProgramContro
       {"meter_write", &ProgramControl::meter_write},
       {"meter_read", &ProgramControl::meter_read},
       {"meter_clear", &ProgramControl::meter_clear},
+      {"meter_byte_count_adjust", &ProgramControl::meter_byte_count_adjust},
       {"filter_write", &ProgramControl::filter_write},
       {"filter_read", &ProgramControl::filter_read},
       {"digest_read", &ProgramControl::digest_read},
@@ -225,23 +227,31 @@ nlohmann::json ProgramControl::table_write(const nlohmann::json& args) {
 
 nlohmann::json ProgramControl::table_read(const nlohmann::json& args) {
   const TableSchema& schema = resolve(args);
+  const EntriesAsked asked(args);
   if (schema.is_selector()) {
     return {{"table", schema.name},
-            {"entries", profiles_.read(schema, args)},
+            {"entries", profiles_.read(schema, asked)},
             {"default", nlohmann::json()}};
   }
   const Table& table = match_table(schema);
   const EntryCodec codec(schema, table);
+  const auto entry_of = [&](std::optional<std::uint32_t> number) {
+    if (!number) return nlohmann::json();
+    nlohmann::json entry = *number == kNoEntry ? codec.default_entry() : codec.entry(*number);
+    if (asked.with_handles() && !entry.is_null()) entry["handle"] = Table::handle_of(*number);
+    return entry;
+  };
   nlohmann::json entries = nlohmann::json::array();
-  if (args.contains("entries")) {
-    const auto& wanted = args.at("entries");
-    if (!wanted.is_array()) throw bad_argument("table_read: \"entries\" is no list of keys");
-    for (const auto& entry : wanted) {
-      const std::uint32_t number = table.find(codec.match(entry));
-      entries.push_back(number == kNoEntry ? nlohmann::json() : codec.entry(number));
+  if (asked.by_key()) {
+    for (const auto& key : *asked.by_key()) {
+      const std::uint32_t number = table.find(codec.match(key));
+      entries.push_back(entry_of(number == kNoEntry ? std::nullopt : std::optional(number)));
     }
+  } else if (asked.by_handle()) {
+    for (const std::uint32_t handle : *asked.by_handle())
+      entries.push_back(entry_of(table.with_handle(handle)));
   } else {
-    for (const std::uint32_t number : table.entries()) entries.push_back(codec.entry(number));
+    for (const std::uint32_t number : table.entries()) entries.push_back(entry_of(number));
   }
   return {{"table", schema.name}, {"entries", entries}, {"default", codec.default_entry()}};
 }
@@ -442,6 +452,18 @@ nlohmann::json ProgramControl::meter_clear(const nlohmann::json&) {
   }
   for (const auto& [name, table] : tables_) table->clear_meters();
   return nlohmann::json::object();
+}
+
+// Of an indexed meter, or of the direct one of a table; with a value it is set.
+nlohmann::json ProgramControl::meter_byte_count_adjust(const nlohmann::json& args) {
+  const TableSchema& schema = resolve(args);
+  const auto answer = [&](auto& meter) -> nlohmann::json {
+    if (const auto given = args.find("byte_count_adjust"); given != args.end())
+      meter.set_byte_count_adjust(parse_byte_count_adjust(*given, "meter " + schema.name));
+    return {{"table", schema.name}, {"byte_count_adjust", meter.byte_count_adjust()}};
+  };
+  Table* const table = table_of(schema);
+  return table != nullptr && table->meter_unit() ? answer(*table) : answer(meter_of(schema));
 }
 
 FilterArray& ProgramControl::filter_of(const TableSchema& schema) const {

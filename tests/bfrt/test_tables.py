@@ -395,7 +395,7 @@ def test_incremental_changes_of_an_entry_do_not_exist(client: Client) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["dyn_key_mask", "dyn_hashing", "byte_count_adj", "selector_update_notify"],
+    ["dyn_key_mask", "dyn_hashing", "selector_update_notify"],
 )
 def test_attributes_without_a_meaning_here_are_unimplemented(client: Client, name: str) -> None:
     update = client.proto.Update(type="INSERT")
