@@ -35,6 +35,10 @@ void GeneratedProgram::add_filter(const std::string& name, FilterArray& filter) 
   control_->add_filter(name, filter);
 }
 
+void GeneratedProgram::add_hash(const std::string& name, DynamicHash& hash) {
+  control_->add_hash(name, hash);
+}
+
 void GeneratedProgram::add_random(Random& random) {
   control_->add_random(random);
 }

@@ -14,6 +14,7 @@
 #include "dataplane/checksum.h"
 #include "dataplane/counter.h"
 #include "dataplane/digest_queue.h"
+#include "dataplane/dynamic_hash.h"
 #include "dataplane/filter.h"
 #include "dataplane/hash_input.h"
 #include "dataplane/header_stack.h"
@@ -53,6 +54,7 @@ class GeneratedProgram : public Program {
   void add_register(const std::string& name, RegisterArray& cells);
   void add_meter(const std::string& name, Meter& meter);
   void add_filter(const std::string& name, FilterArray& filter);
+  void add_hash(const std::string& name, DynamicHash& hash);
   void add_random(Random& random);
   void add_selector(const std::string& name, ActionSelector& selector, const std::string& profile);
   // selector: empty: the table has an action profile alone.

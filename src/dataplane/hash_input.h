@@ -26,6 +26,9 @@ class HashInput {
     pack_field(words_.data(), Bits - Offset - Width, Width, value);
   }
 
+  // All of it; the last bit is bit 0 of word 0.
+  constexpr std::array<std::uint64_t, words_for(Bits)> words() const noexcept { return words_; }
+
   // The last bits: what an IDENTITY hash returns.
   template <int Width>
   constexpr Unsigned<Width> low_bits() const noexcept {
@@ -83,7 +86,7 @@ class HashInput {
     return static_cast<std::uint8_t>(words_[static_cast<std::size_t>(behind / 64)] >> behind % 64);
   }
 
-  std::array<std::uint64_t, words_for(Bits)> words_{};  // the last bit is bit 0 of word 0
+  std::array<std::uint64_t, words_for(Bits)> words_{};
 };
 
 }  // namespace turntable::dataplane

@@ -114,6 +114,9 @@ const std::map<std::string, ProgramControl::Handler, std::less<>>& ProgramContro
       {"meter_byte_count_adjust", &ProgramControl::meter_byte_count_adjust},
       {"filter_write", &ProgramControl::filter_write},
       {"filter_read", &ProgramControl::filter_read},
+      {"hash_write", &ProgramControl::hash_write},
+      {"hash_read", &ProgramControl::hash_read},
+      {"hash_reset", &ProgramControl::hash_reset},
       {"digest_read", &ProgramControl::digest_read},
       {"random_seed", &ProgramControl::random_seed},
   };
@@ -481,6 +484,38 @@ nlohmann::json ProgramControl::filter_write(const nlohmann::json& args) {
 nlohmann::json ProgramControl::filter_read(const nlohmann::json& args) {
   const TableSchema& schema = resolve(args);
   return FilterCodec(schema.name, filter_of(schema)).read(args);
+}
+
+// A hash has the name of its tables without their last part.
+HashCodec ProgramControl::hash_of(const nlohmann::json& args) const {
+  const TableSchema& schema = resolve(args);
+  const auto found = hashes_.find(schema.name.substr(0, schema.name.rfind('.')));
+  if (schema.is_hash() && found != hashes_.end())
+    return {schema.name, schema.type, *found->second};
+  throw bad_argument("table " + schema.name + " is of type " + schema.type +
+                     ", not one of a Hash (NAME.configure, NAME.algorithm, NAME.compute)");
+}
+
+nlohmann::json ProgramControl::hash_write(const nlohmann::json& args) {
+  hash_of(args).write(args);
+  return nlohmann::json::object();
+}
+
+nlohmann::json ProgramControl::hash_read(const nlohmann::json& args) {
+  return hash_of(args).read(args);
+}
+
+// Without "table": every hash of the program.
+nlohmann::json ProgramControl::hash_reset(const nlohmann::json& args) {
+  if (args.contains("table")) {
+    hash_of(args).reset();
+  } else {
+    for (const auto& [name, hash] : hashes_) {
+      hash->reset_slices();
+      hash->reset_algorithm();
+    }
+  }
+  return nlohmann::json::object();
 }
 
 // Takes the oldest digests out of the queue.

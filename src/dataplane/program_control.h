@@ -11,7 +11,9 @@
 #include "dataplane/control.h"
 #include "dataplane/counter.h"
 #include "dataplane/digest_queue.h"
+#include "dataplane/dynamic_hash.h"
 #include "dataplane/filter.h"
+#include "dataplane/hash_codec.h"
 #include "dataplane/meter.h"
 #include "dataplane/random.h"
 #include "dataplane/register.h"
@@ -38,6 +40,7 @@ class ProgramControl final : public ControlPlane {
 
   void add_meter(const std::string& name, Meter& meter) { meters_.emplace(name, &meter); }
   void add_filter(const std::string& name, FilterArray& filter) { filters_.emplace(name, &filter); }
+  void add_hash(const std::string& name, DynamicHash& hash) { hashes_.emplace(name, &hash); }
   void add_random(Random& random);
   ActionProfiles& profiles() { return profiles_; }
 
@@ -72,6 +75,9 @@ class ProgramControl final : public ControlPlane {
   nlohmann::json meter_byte_count_adjust(const nlohmann::json& args);
   nlohmann::json filter_write(const nlohmann::json& args);
   nlohmann::json filter_read(const nlohmann::json& args);
+  nlohmann::json hash_write(const nlohmann::json& args);
+  nlohmann::json hash_read(const nlohmann::json& args);
+  nlohmann::json hash_reset(const nlohmann::json& args);
   nlohmann::json digest_read(const nlohmann::json& args);
   nlohmann::json random_seed(const nlohmann::json& args);
 
@@ -90,6 +96,7 @@ class ProgramControl final : public ControlPlane {
   RegisterArray& register_of(const TableSchema& schema) const;
   FilterArray& filter_of(const TableSchema& schema) const;
   Meter& meter_of(const TableSchema& schema) const;
+  HashCodec hash_of(const nlohmann::json& args) const;
 
   std::string program_;
   nlohmann::json document_;
@@ -103,6 +110,7 @@ class ProgramControl final : public ControlPlane {
   std::map<std::string, RegisterArray*> registers_;
   std::map<std::string, Meter*> meters_;
   std::map<std::string, FilterArray*> filters_;
+  std::map<std::string, DynamicHash*> hashes_;
   std::vector<Random*> randoms_;
   DigestQueue& digests_;
   std::vector<LearnFilter> learn_filters_;

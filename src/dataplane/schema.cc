@@ -85,6 +85,7 @@ TableSchema read_table(const nlohmann::json& document) {
   const auto& attributes = document.at("attributes");
   table.is_const =
       std::find(attributes.begin(), attributes.end(), "ConstTable") != attributes.end();
+  if (table.is_hash()) return table;  // it has no entries
   for (const auto& key : document.at("key")) {
     const std::string name = key.at("name");
     if (name == kPriorityKey) {

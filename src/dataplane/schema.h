@@ -61,6 +61,8 @@ struct TableSchema {
   // Members of an action profile, by number: they are nobody's default.
   bool is_profile() const { return type == "Action"; }
   bool is_selector() const { return type == "Selector"; }
+  // How a hash is computed, or its value: NAME.configure, NAME.algorithm, NAME.compute.
+  bool is_hash() const { return type.starts_with("DynHash"); }
   // Its entries name a member, or a group.
   bool is_indirect() const { return type.starts_with("MatchAction_Indirect"); }
 };

@@ -56,7 +56,7 @@ def _binary(node: syntax.Binary, find: Find) -> bool | None:
 def unreached_tables(body: syntax.Statement, find: Find) -> set[Symbol]:
     """Tables that are applied in the text, but nowhere where a packet can come."""
     everywhere = set(_applied(body))
-    return everywhere - set(_reached(body, find))
+    return everywhere - {symbol for part in reached(body, find) for symbol in _applied(part)}
 
 
 def _applied(root: Any) -> Iterator[Symbol]:
@@ -65,16 +65,17 @@ def _applied(root: Any) -> Iterator[Symbol]:
             yield node.target.symbol
 
 
-def _reached(statement: syntax.Statement | None, find: Find) -> Iterator[Symbol]:
+def reached(statement: syntax.Statement | None, find: Find) -> Iterator[syntax.Node]:
+    """The conditions and simple statements where a packet can come, in the order of the source."""
     if isinstance(statement, syntax.Block):
         for inner in statement.statements:
-            yield from _reached(inner, find)
+            yield from reached(inner, find)
     elif isinstance(statement, syntax.If):
         holds = known(statement.condition, find)
-        yield from _applied(statement.condition)
+        yield statement.condition
         if holds is not False:
-            yield from _reached(statement.then, find)
+            yield from reached(statement.then, find)
         if holds is not True:
-            yield from _reached(statement.otherwise, find)
-    else:
-        yield from _applied(statement)
+            yield from reached(statement.otherwise, find)
+    elif statement is not None:
+        yield statement

@@ -159,6 +159,8 @@ class StatementChecker(CallChecker):
         symbol = VariableSymbol(constant.name, constant.position, type_, "constant", "in", value)
         if value is None:
             symbol.initializer = constant.initializer
+        if isinstance(constant.initializer, syntax.IntegerLiteral):
+            symbol.base = constant.initializer.base
         self.scope.declare(symbol)
 
     def declare_instance(self, instance: syntax.Instantiation) -> InstanceSymbol:

@@ -30,6 +30,7 @@ class VariableSymbol(Symbol):
     default: syntax.Expression | None = None
     optional: bool = False
     initializer: syntax.Expression | None = None  # of a constant that is a struct, header or tuple
+    base: int = 10  # in which a constant's number is written
 
     @property
     def writable(self) -> bool:

@@ -141,7 +141,11 @@ class ExpressionParser(TokenStream):
         if token.kind is Kind.INTEGER:
             self.take()
             number = parse_integer(token)
-            return syntax.IntegerLiteral(token.position, number.value, number.width, number.signed)
+            literal = syntax.IntegerLiteral(
+                token.position, number.value, number.width, number.signed
+            )
+            literal.base = number.base
+            return literal
         if token.kind is Kind.STRING:
             self.take()
             return syntax.StringLiteral(token.position, token.text[1:-1])

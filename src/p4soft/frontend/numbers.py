@@ -18,6 +18,7 @@ class Number:
     value: int
     width: int | None = None  # None: an arbitrary-precision integer
     signed: bool = False
+    base: int = 10
 
 
 def parse_integer(token: Token) -> Number:
@@ -30,9 +31,10 @@ def parse_integer(token: Token) -> Number:
     most = max(len(digits), len(width or ""))
     if most > _MOST_DIGITS:
         raise P4Error(token.position, f"a number of {most} digits; expected at most {_MOST_DIGITS}")
-    value = int(digits, _BASES[prefix.lower()] if prefix else 10)
+    base = _BASES[prefix.lower()] if prefix else 10
+    value = int(digits, base)
     if width is None:
-        return Number(value)
+        return Number(value, base=base)
     if int(width) == 0:
         raise P4Error(token.position, f"'{token.text}' has width 0; the smallest is 1")
-    return Number(value, int(width), sign == "s")
+    return Number(value, int(width), sign == "s", base)

@@ -8,6 +8,7 @@ from p4soft.elaborate import ExternInstance, Pipeline
 from p4soft.emit.bfrt.counters import counter
 from p4soft.emit.bfrt.documents import Document, bits_type
 from p4soft.emit.bfrt.filters import filter_table
+from p4soft.emit.bfrt.hashes import hash_tables
 from p4soft.emit.bfrt.match_tables import port_metadata, table, value_set
 from p4soft.emit.bfrt.meters import meter
 from p4soft.emit.bfrt.profiles import profile, selector
@@ -52,6 +53,9 @@ def _tables(pipeline: Pipeline) -> list[Document]:
             tables += _OF_ACTIONS[extern.type.name](pipeline, extern)
         elif extern.type.name in _OF_CELLS:
             tables.append(_OF_CELLS[extern.type.name](pipe, extern))
+    for extern in pipeline.known_externs():
+        if extern.type.name == "Hash":
+            tables += hash_tables(pipeline, extern)
     return tables
 
 

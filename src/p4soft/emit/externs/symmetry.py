@@ -21,6 +21,16 @@ def with_symmetric_pairs(
 ) -> list[Part]:
     """The fields that are hashed, for those that the program gives. `position` is of the call."""
     result = list(parts)
+    for first, second in symmetric_pairs(instance, parts, position):
+        _pair(result, first, second)
+    return result
+
+
+def symmetric_pairs(
+    instance: ExternInstance, parts: list[Part], position: Position
+) -> list[tuple[int, int]]:
+    """Which of the fields belong together, the earlier one first. Raises P4Error."""
+    result: list[tuple[int, int]] = []
     paired: set[int] = set()
     for annotation in instance.annotations:
         if annotation.name != "symmetric":
@@ -32,8 +42,10 @@ def with_symmetric_pairs(
                 annotation.position,
                 "a field can be symmetric to one other, and not to itself",
             )
+        if types.width_of(parts[first].type) != types.width_of(parts[second].type):
+            raise P4Error(annotation.position, "the two symmetric fields differ in width")
         paired |= {first, second}
-        _pair(result, first, second, annotation)
+        result.append((first, second))
     return result
 
 
@@ -58,10 +70,8 @@ def _index(parts: list[Part], name: str, annotation: syntax.Annotation, position
     )
 
 
-def _pair(parts: list[Part], first: int, second: int, annotation: syntax.Annotation) -> None:
+def _pair(parts: list[Part], first: int, second: int) -> None:
     width = types.width_of(parts[first].type)
-    if width != types.width_of(parts[second].type):
-        raise P4Error(annotation.position, "the two symmetric fields differ in width")
     raw = [to_raw(parts[i].text, parts[i].type) for i in (first, second)]
     both = f"bit_ops::bit_xor<{width}>({raw[0]}, {raw[1]})"
     bits = types.Bit(width or 0)

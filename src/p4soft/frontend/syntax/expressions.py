@@ -63,6 +63,7 @@ class IntegerLiteral(Expression):
     number: int
     width: int | None
     signed: bool
+    base: int = field(default=10, init=False, repr=False)  # in which it is written
 
 
 @node
