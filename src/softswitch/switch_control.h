@@ -30,7 +30,7 @@ class SwitchControl {
     std::uint32_t pipes = 1;                    // of the program, and of those loaded later
   };
   SwitchControl(dataplane::Program& program, const PortTable& ports, Pipeline& pipeline,
-                EventLoop& loop, Options options = {});
+                EventLoop& loop, Options options);
 
   // Registers the commands, before the loop runs; this object has to outlive server.run().
   void serve(node::ControlServer& server);
