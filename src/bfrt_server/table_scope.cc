@@ -58,7 +58,7 @@ TableScope::TableScope(const bfrt::Table& table, PipesShown shown, SwitchLink& l
   scopes_ = link.call("scope_read", {{"table", table.name}}).at("scopes");
   if (scopes_.size() == shown_.count) {
     told_.mutable_pipe_scope()->set_predef(Mode::SINGLE);
-  } else if (scopes_ != std::vector{all_of(shown_.count)}) {
+  } else if (scopes_ != std::vector<Pipes>{all_of(shown_.count)}) {
     told_.mutable_pipe_scope()->set_user_defined(as_bytes(scopes_));
   }
 }
@@ -123,7 +123,7 @@ bfrt_proto::EntryScope TableScope::read() const {
 
 std::vector<Pipes> TableScope::scopes() const {
   const std::lock_guard lock(mutex_);
-  return shown_.have_states ? scopes_ : std::vector{Pipes{}};
+  return shown_.have_states ? scopes_ : std::vector<Pipes>{Pipes{}};
 }
 
 bool TableScope::is_all() const {

@@ -54,8 +54,10 @@ struct OnePipe {
 class PipesControlTest : public ::testing::Test {
  protected:
   json run(const std::string& command, const json& args) { return control_.execute(command, args); }
-  json write(const json& updates, const char* on_error = "stop") {
-    return run("table_write", {{"updates", updates}, {"on_error", on_error}});
+  json write(std::initializer_list<json> updates, const char* on_error = "stop") {
+    json args = {{"updates", json::array()}, {"on_error", on_error}};
+    for (const json& update : updates) args["updates"].push_back(update);
+    return run("table_write", args);
   }
   // What goes wrong; "" where nothing does.
   std::string error_of(const std::string& command, const json& args) {
@@ -150,7 +152,7 @@ TEST_F(PipesControlTest, PartsOfABatchAreToldByTheirPlaceInTheWhole) {
 
 TEST_F(PipesControlTest, PipesOfOneScopeAreWrittenTogether) {
   const std::string error =
-      error_of("table_write", {{"updates", {of_pipes(update("insert", 1, 2), {1})}}});
+      error_of("table_write", {{"updates", json::array({of_pipes(update("insert", 1, 2), {1})})}});
   EXPECT_EQ(error.find("bad_argument: updates[0]: table pipe.In.forward has the same entries in "
                        "pipes [0,1]; write all of them"),
             0U)
