@@ -128,7 +128,7 @@ std::vector<Pipes> TableScope::scopes() const {
 
 bool TableScope::is_all() const {
   const std::lock_guard lock(mutex_);
-  return scopes_.size() == 1 && scopes_.front().size() == shown_.count;
+  return is_all_predefined(told_.pipe_scope());
 }
 
 void TableScope::check_pipe(const bfrt_proto::TargetDevice& target,

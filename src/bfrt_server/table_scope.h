@@ -42,7 +42,7 @@ class TableScope {
   const PipesShown& shown() const { return shown_; }
   // Of the scopes in the order of their lowest pipes; `none` where pipes have no states.
   std::vector<Pipes> scopes() const;
-  // Whether there is one scope, of all pipes.
+  // Whether it is ALL: a user-defined one, even of all pipes, is named by its lowest.
   bool is_all() const;
 
   // Entries: the target names a scope, and without a scope of all pipes not 0xffff. Throws Failure
