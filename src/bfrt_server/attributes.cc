@@ -74,15 +74,16 @@ std::int32_t byte_count_adjust(const bfrt::Table& table, nlohmann::json args,
   }
 }
 
-bool is_all(const bfrt_proto::Mode& mode) {
-  return mode.scope_case() != bfrt_proto::Mode::kUserDefined &&
-         mode.predef() == bfrt_proto::Mode::ALL;
+TableScope& scope_of(TableAccess& access) {
+  check_has(access.table(), "EntryScope");
+  return *access.scope();
 }
 
 }  // namespace
 
-void write_attribute(const bfrt::Table& table, const TableAttribute& attribute, ClientId client,
+void write_attribute(TableAccess& access, const TableAttribute& attribute, ClientId client,
                      Notifier& notifier, RunningSwitch& running) {
+  const bfrt::Table& table = access.table();
   switch (attribute.attribute_case()) {
     case TableAttribute::kPortStatusNotify:
       check_has(table, "port_status_notif_cb");
@@ -99,22 +100,16 @@ void write_attribute(const bfrt::Table& table, const TableAttribute& attribute, 
     case TableAttribute::kPreDeviceConfig:
       check_has(table, "pre_device_config");
       return configure_replication(table, attribute.pre_device_config(), running);
-    case TableAttribute::kEntryScope: {
-      check_has(table, "EntryScope");
-      const auto& scope = attribute.entry_scope();
-      if (is_all(scope.pipe_scope()) && is_all(scope.gress_scope()) && is_all(scope.prsr_scope()))
-        return;
-      throw not_supported("table:" + table.name +
-                          ": softswitch has one state for all pipes, so scopes other than ALL do "
-                          "not exist;");
-    }
+    case TableAttribute::kEntryScope:
+      return scope_of(access).write(attribute.entry_scope(), running.link());
     default:
       throw no_attribute(table, attribute.attribute_case());
   }
 }
 
-TableAttribute read_attribute(const bfrt::Table& table, const TableAttribute& question,
-                              ClientId client, const Notifier& notifier, RunningSwitch& running) {
+TableAttribute read_attribute(TableAccess& access, const TableAttribute& question, ClientId client,
+                              const Notifier& notifier, RunningSwitch& running) {
+  const bfrt::Table& table = access.table();
   TableAttribute answer;
   answer.set_table_id(table.id);
   switch (question.attribute_case()) {
@@ -131,10 +126,7 @@ TableAttribute read_attribute(const bfrt::Table& table, const TableAttribute& qu
           byte_count_adjust(table, nlohmann::json::object(), running));
       return answer;
     case TableAttribute::kEntryScope:
-      check_has(table, "EntryScope");
-      answer.mutable_entry_scope()->mutable_gress_scope()->set_predef(bfrt_proto::Mode::ALL);
-      answer.mutable_entry_scope()->mutable_pipe_scope()->set_predef(bfrt_proto::Mode::ALL);
-      answer.mutable_entry_scope()->mutable_prsr_scope()->set_predef(bfrt_proto::Mode::ALL);
+      *answer.mutable_entry_scope() = scope_of(access).read();
       return answer;
     default:
       throw no_attribute(table, question.attribute_case());

@@ -73,7 +73,8 @@ std::uint32_t TableAccess::usage(SwitchLink&) {
   throw cannot("Unable to get usage");
 }
 
-std::uint32_t TableAccess::handle_of(const bfrt_proto::TableKey&, SwitchLink&) {
+std::uint32_t TableAccess::handle_of(const bfrt_proto::TableKey&,
+                                     const bfrt_proto::TargetDevice&, SwitchLink&) {
   throw no_handles();
 }
 
@@ -180,7 +181,7 @@ void TableAccess::put_key(const Json& key, bfrt_proto::TableEntry& entry) const 
 
 void TableAccess::put_data(const Json& data, const bfrt::Action* action,
                            const bfrt_proto::TableData& wanted, bfrt_proto::TableEntry& entry,
-                           std::uint32_t pipes) const {
+                           std::uint32_t pipes, const Json& data_of_pipes) const {
   auto* message = entry.mutable_data();
   if (action != nullptr) message->set_action_id(action->id);
   std::set<std::uint32_t> ids;
@@ -190,9 +191,11 @@ void TableAccess::put_data(const Json& data, const bfrt::Action* action,
       if (!ids.empty() && !ids.contains(field.id)) continue;
       const auto value = data.find(field.name);
       if (value == data.end()) continue;
-      const Json number = told(field, *value);
-      for (std::uint32_t pipe = 0; pipe < (field.of_each_pipe ? pipes : 1); ++pipe)
-        bfrt::set_datum(field, number, *message->add_fields());
+      for (std::uint32_t pipe = 0; pipe < (field.of_each_pipe ? pipes : 1); ++pipe) {
+        const bool differs = field.of_each_pipe && pipe < data_of_pipes.size();
+        const Json& number = differs ? data_of_pipes[pipe].at(field.name) : *value;
+        bfrt::set_datum(field, told(field, number), *message->add_fields());
+      }
     }
   };
   if (action != nullptr) put(action->data);

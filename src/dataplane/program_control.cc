@@ -79,6 +79,15 @@ std::function<void()> undo_of_values(RegisterCodec codec, const nlohmann::json& 
   };
 }
 
+class BatchWrite final : public TableWrite {
+ public:
+  const nlohmann::json& answer() const override { return answered; }
+  void commit() noexcept override { batch.commit(); }
+
+  TableBatch batch;
+  nlohmann::json answered;
+};
+
 }  // namespace
 
 ProgramControl::ProgramControl(std::string program, std::string_view schema_json,
@@ -201,11 +210,18 @@ void ProgramControl::apply_to_cells(TableBatch& batch, const TableSchema& schema
 }
 
 nlohmann::json ProgramControl::table_write(const nlohmann::json& args) {
+  const auto written = write_tables(args);
+  written->commit();
+  return written->answer();
+}
+
+std::unique_ptr<TableWrite> ProgramControl::write_tables(const nlohmann::json& args) {
   if (!args.contains("updates") || !args.at("updates").is_array()) {
     throw bad_argument("table_write: \"updates\" is missing; expected an array of updates");
   }
   const auto& updates = args.at("updates");
-  TableBatch batch;
+  auto written = std::make_unique<BatchWrite>();
+  TableBatch& batch = written->batch;
   if (continues_on_error(args)) {
     UpdateErrors errors;
     for (std::size_t i = 0; i < updates.size(); ++i) {
@@ -214,8 +230,8 @@ nlohmann::json ProgramControl::table_write(const nlohmann::json& args) {
         if (batch.replaced()) errors.replaced();
       });
     }
-    batch.commit();
-    return errors.answer();
+    written->answered = errors.answer();
+    return written;
   }
   for (std::size_t i = 0; i < updates.size(); ++i) {
     try {
@@ -224,8 +240,8 @@ nlohmann::json ProgramControl::table_write(const nlohmann::json& args) {
       throw refusal_of_batch(i, error);
     }
   }
-  batch.commit();
-  return {{"applied", updates.size()}};
+  written->answered = {{"applied", updates.size()}};
+  return written;
 }
 
 nlohmann::json ProgramControl::table_read(const nlohmann::json& args) {
@@ -275,6 +291,17 @@ Table& ProgramControl::aging_table(const TableSchema& schema) const {
   if (table != nullptr && table->ages()) return *table;
   throw bad_argument("entries of table " + schema.name +
                      " do not age; add `idle_timeout = true` to it in P4");
+}
+
+void ProgramControl::share_hits(const std::string& table, ControlPlane& other) {
+  const auto mine = tables_.find(table);
+  if (mine == tables_.end() || !mine->second->ages()) return;
+  Table& here = *mine->second;
+  Table& there = *static_cast<ProgramControl&>(other).tables_.at(table);
+  for (const std::uint32_t number : here.entries()) {
+    const std::uint32_t same = there.find(here.match(number));
+    if (same != kNoEntry) Aging::share_hits(here.aging(number), there.aging(same));
+  }
 }
 
 // Their hit states are from now on whether they have been hit since the last update.

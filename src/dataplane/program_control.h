@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -49,6 +50,8 @@ class ProgramControl final : public ControlPlane {
     for (Table* table : aging_) table->at(now_ns);
   }
   nlohmann::json execute(std::string_view command, const nlohmann::json& args) override;
+  std::unique_ptr<TableWrite> write_tables(const nlohmann::json& args) override;
+  void share_hits(const std::string& table, ControlPlane& other) override;
   std::size_t digests_waiting() const override { return digests_.size(); }
 
  private:

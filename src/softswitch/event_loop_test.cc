@@ -35,7 +35,8 @@ class EventLoopTest : public ::testing::Test {
     pool_ = std::make_unique<FramePool>(2 * kBatch);  // the least that softswitch takes
     pipeline_ = std::make_unique<Pipeline>(program_, ports_, *pool_);
     loop_ = std::make_unique<EventLoop>(ports_, *pool_, *pipeline_);
-    control_ = std::make_unique<SwitchControl>(program_, ports_, *pipeline_, *loop_);
+    control_ = std::make_unique<SwitchControl>(program_, ports_, *pipeline_, *loop_,
+                                               SwitchControl::Options{});
     server_ = std::make_unique<node::ControlServer>(directory_.path(), "softswitch");
     control_->serve(*server_);
     loop_thread_ = std::thread([this] { loop_->run(); });

@@ -41,15 +41,15 @@ Json describe(Port& port) {
 }  // namespace
 
 SwitchControl::SwitchControl(dataplane::Program& program, const PortTable& ports,
-                             Pipeline& pipeline, EventLoop& loop, dataplane::PacketTracer* tracer,
-                             std::string library)
+                             Pipeline& pipeline, EventLoop& loop, Options options)
     : program_(&program),
-      library_(std::move(library)),
+      library_(std::move(options.library)),
       library_sha256_(sha256_of_file(library_)),
+      pipes_(options.pipes),
       ports_(ports),
       pipeline_(pipeline),
       loop_(loop),
-      tracer_(tracer),
+      tracer_(options.tracer),
       fixed_tables_([&pipeline](const dataplane::FixedTables::State& state) {
         pipeline.replication().configure(state);
       }),
@@ -143,7 +143,7 @@ Json SwitchControl::program_load(const Json& args) {
   const std::lock_guard lock(loading_);
   ProgramLibraries::Loaded next;
   try {
-    next = libraries_.load(library, hash);
+    next = libraries_.load(library, hash, pipes_);
   } catch (const std::runtime_error& error) {
     throw bad_argument(std::string("program_load: ") + error.what());
   }
@@ -284,6 +284,7 @@ Json SwitchControl::info() {
           {"program_number", program_number_},
           {"library", library_},
           {"library_sha256", library_sha256_},
+          {"pipes", pipes_},
           {"ports", std::move(ports)},
           {"settings", settings(Json::object())},
           {"pipeline_thread", pipeline_thread()}};

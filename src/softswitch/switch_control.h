@@ -24,11 +24,13 @@ namespace turntable::softswitch {
 // nothing. Only digest_wait waits, and only program_load reads files, on their connection's thread.
 class SwitchControl {
  public:
-  // `tracer`: nullptr where the switch does not trace. `library`: the program's file, which is
-  // told.
+  struct Options {
+    dataplane::PacketTracer* tracer = nullptr;  // nullptr: the switch does not trace
+    std::string library;                        // the program's file, which is told
+    std::uint32_t pipes = 1;                    // of the program, and of those loaded later
+  };
   SwitchControl(dataplane::Program& program, const PortTable& ports, Pipeline& pipeline,
-                EventLoop& loop, dataplane::PacketTracer* tracer = nullptr,
-                std::string library = "");
+                EventLoop& loop, Options options);
 
   // Registers the commands, before the loop runs; this object has to outlive server.run().
   void serve(node::ControlServer& server);
@@ -58,6 +60,7 @@ class SwitchControl {
   std::string library_;  // its file
   std::string library_sha256_;
   std::uint64_t program_number_ = 1;  // counts the programs since the start
+  std::uint32_t pipes_;
 
   std::mutex loading_;
   ProgramLibraries libraries_;

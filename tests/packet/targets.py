@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -51,9 +52,11 @@ class MemoryTarget:
     which pytest shows where a test fails.
     """
 
-    def __init__(self, runner: Path, program: Path, trace: str | None = None) -> None:
+    def __init__(
+        self, runner: Path, program: Path, trace: str | None = None, options: Sequence[str] = ()
+    ) -> None:
         self._process = subprocess.Popen(
-            [runner, "--program", program, *trace_options(trace)],
+            [runner, "--program", program, *trace_options(trace), *options],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
