@@ -41,6 +41,8 @@ void read_type(const Json& type, Field& field) {
   }
 }
 
+void read_data(const Json& list, std::vector<Field>& fields);
+
 Field read_field(const Json& document) {
   Field field;
   field.id = document.at("id");
@@ -50,25 +52,27 @@ Field read_field(const Json& document) {
   field.repeated = document.value("repeated", false);
   for (const Json& annotation : document.value("annotations", Json::array()))
     if (annotation.value("value", "") == "register_data") field.of_each_pipe = true;
-  read_type(document.at("type"), field);
+  if (document.contains("container")) {
+    field.kind = Field::Kind::kContainer;
+    read_data(document.at("container"), field.container);
+  } else {
+    read_type(document.at("type"), field);
+  }
   return field;
 }
 
 // Data are fields, or hold one as "singleton" beside what it may do, or several as "oneof", of
-// which an entry has one. Containers are of tables that nobody here serves.
+// which an entry has one.
 void read_data(const Json& list, std::vector<Field>& fields) {
   for (const Json& element : list) {
-    if (element.contains("container")) continue;
     if (element.contains("oneof")) {
-      for (const Json& each : element.at("oneof"))
-        if (!each.contains("container")) fields.push_back(read_field(each));
+      for (const Json& each : element.at("oneof")) fields.push_back(read_field(each));
       continue;
     }
     if (!element.contains("singleton")) {
       fields.push_back(read_field(element));
       continue;
     }
-    if (element.at("singleton").contains("container")) continue;
     Field field = read_field(element.at("singleton"));
     field.mandatory = element.value("mandatory", false);
     field.read_only = element.value("read_only", false);

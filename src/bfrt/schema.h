@@ -11,7 +11,7 @@
 namespace turntable::bfrt {
 
 struct Field {
-  enum class Kind : std::uint8_t { kNumber, kBool, kText, kFloat };
+  enum class Kind : std::uint8_t { kNumber, kBool, kText, kFloat, kContainer };
   enum class Match : std::uint8_t { kExact, kTernary, kLpm, kRange, kOptional };
 
   std::uint32_t id = 0;
@@ -23,6 +23,7 @@ struct Field {
   bool repeated = false;             // a list
   bool of_each_pipe = false;         // of a register: read, it has a value of each pipe
   std::vector<std::string> choices;  // of a text; empty: any
+  std::vector<Field> container;      // what each of a list of containers has
   Match match = Match::kExact;       // of a key
 
   std::size_t bytes() const { return (static_cast<std::size_t>(width) + 7) / 8; }

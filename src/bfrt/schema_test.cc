@@ -70,6 +70,22 @@ TEST(Schema, has_learn_filters) {
   EXPECT_EQ(schema.learn_filter("learn")->fields.at(0).width, 48);
 }
 
+TEST(Schema, knows_what_a_container_has) {
+  const Schema schema(nlohmann::json::parse(R"({"tables": [
+    {"name": "h.configure", "id": 9, "table_type": "DynHashConfigure", "key": [], "data": [
+      {"mandatory": false, "read_only": false, "singleton":
+        {"id": 1, "name": "hdr.a", "repeated": true, "container": [
+          {"mandatory": true, "read_only": false, "singleton":
+            {"id": 65586, "name": "order", "type": {"type": "uint64"}}}]}}]}]})"));
+  const Field* field = schema.table(9U)->datum(nullptr, "hdr.a");
+  ASSERT_NE(field, nullptr);
+  EXPECT_EQ(field->kind, Field::Kind::kContainer);
+  ASSERT_EQ(field->container.size(), 1U);
+  EXPECT_EQ(field->container[0].id, 65586U);
+  EXPECT_EQ(field->container[0].width, 64);
+  EXPECT_TRUE(field->container[0].mandatory);
+}
+
 TEST(Schema, says_what_a_document_lacks) {
   EXPECT_THROW(Schema(nlohmann::json::parse(R"({"tables": [{"name": "x"}]})")), std::runtime_error);
 }

@@ -94,9 +94,41 @@ void set_list(const Field& field, const Json& values, bfrt_proto::DataField& mes
   }
 }
 
+Json containers(const Field& field, const bfrt_proto::DataField& message) {
+  if (!message.has_container_arr_val()) fail(field, "expected a list of containers");
+  Json list = Json::array();
+  for (const auto& container : message.container_arr_val().container()) {
+    Json values = Json::object();
+    for (const bfrt_proto::DataField& part : container.val()) {
+      const auto found =
+          std::find_if(field.container.begin(), field.container.end(),
+                       [&](const Field& each) { return each.id == part.field_id(); });
+      if (found == field.container.end())
+        fail(field, "a container has no field of id " + std::to_string(part.field_id()));
+      if (values.contains(found->name)) fail(field, found->name + " is given twice");
+      values[found->name] = datum(*found, part);
+    }
+    for (const Field& each : field.container)
+      if (each.mandatory && !values.contains(each.name)) fail(field, each.name + " is missing");
+    list.push_back(std::move(values));
+  }
+  return list;
+}
+
+void set_containers(const Field& field, const Json& list, bfrt_proto::DataField& message) {
+  if (!list.is_array()) fail(field, list.dump() + " is no list");
+  auto* containers = message.mutable_container_arr_val();
+  for (const Json& values : list) {
+    auto* container = containers->add_container();
+    for (const Field& each : field.container)
+      if (values.contains(each.name)) set_datum(each, values.at(each.name), *container->add_val());
+  }
+}
+
 }  // namespace
 
 Json datum(const Field& field, const bfrt_proto::DataField& message) {
+  if (field.kind == Field::Kind::kContainer) return containers(field, message);
   const bool is_list =
       message.has_int_arr_val() || message.has_bool_arr_val() || message.has_str_arr_val();
   if (field.repeated && (is_list || !message.has_stream())) return list(field, message);
@@ -114,12 +146,15 @@ Json datum(const Field& field, const bfrt_proto::DataField& message) {
     case Field::Kind::kNumber:
       if (!message.has_stream()) fail(field, "expected bytes");
       return number(field, message.stream());
+    case Field::Kind::kContainer:
+      break;  // above
   }
   return nullptr;
 }
 
 void set_datum(const Field& field, const Json& value, bfrt_proto::DataField& message) {
   message.set_field_id(field.id);
+  if (field.kind == Field::Kind::kContainer) return set_containers(field, value, message);
   if (value.is_array()) return set_list(field, value, message);
   try {
     switch (field.kind) {
@@ -131,6 +166,8 @@ void set_datum(const Field& field, const Json& value, bfrt_proto::DataField& mes
         return message.set_float_val(value.get<float>());
       case Field::Kind::kNumber:
         return message.set_stream(byte_string(field, value));
+      case Field::Kind::kContainer:
+        return;  // above
     }
   } catch (const Json::exception& error) {
     fail(field, value.dump() + ": " + error.what());

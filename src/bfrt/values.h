@@ -1,6 +1,6 @@
 // Values of keys and data: BF Runtime's messages to and from those of control commands
 // (docs/p4soft.md): numbers up to 64 bits as integers, wider ones as "0x…", texts, true and false,
-// lists of these.
+// lists of these; containers as a list of objects.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -55,6 +55,42 @@ TEST(Values, of_data_come_back) {
   EXPECT_EQ(round_trip(of_kind(Field::Kind::kBool, true), {true, false}), json({true, false}));
 }
 
+// Of a list of containers, each with a number that must be there and one that need not.
+Field containers() {
+  Field field = of_kind(Field::Kind::kContainer, true);
+  Field order = number_of(64);
+  order.id = 5;
+  order.name = "order";
+  order.mandatory = true;
+  Field length = number_of(8);
+  length.id = 6;
+  length.name = "length";
+  field.container = {order, length};
+  return field;
+}
+
+TEST(Values, of_containers_come_back) {
+  const json list = {{{"order", 1U}, {"length", 4U}}, {{"order", 2U}}};
+  EXPECT_EQ(round_trip(containers(), list), list);
+  EXPECT_EQ(round_trip(containers(), json::array()), json::array());
+}
+
+TEST(Values, of_containers_are_checked) {
+  bfrt_proto::DataField message;
+  message.set_stream("x");
+  EXPECT_THROW(datum(containers(), message), ValueError);  // no containers
+  auto* container = message.mutable_container_arr_val()->add_container();
+  set_datum(containers().container[1], 4U, *container->add_val());
+  EXPECT_THROW(datum(containers(), message), ValueError);  // without an order
+  set_datum(containers().container[0], 4U, *container->add_val());
+  EXPECT_EQ(datum(containers(), message), json({{{"order", 4U}, {"length", 4U}}}));
+  set_datum(containers().container[0], 5U, *container->add_val());
+  EXPECT_THROW(datum(containers(), message), ValueError);  // with two
+  container->mutable_val()->RemoveLast();
+  set_datum(number_of(8), 5U, *container->add_val());
+  EXPECT_THROW(datum(containers(), message), ValueError);  // of another id
+}
+
 TEST(Values, of_numbers_are_big_endian) {
   bfrt_proto::DataField message;
   set_datum(number_of(16), 0x0102U, message);

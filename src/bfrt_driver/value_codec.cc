@@ -57,6 +57,8 @@ void encode_list(const bfrt::Field& field, const Json& value, const std::string&
       data.mutable_str_arr_val();
       for (const Json& item : value) data.mutable_str_arr_val()->add_val(item);
       return;
+    case bfrt::Field::Kind::kContainer:
+      throw bad_argument(what + " is a list of containers, which the driver does not send");
     default:
       data.mutable_int_arr_val();
       for (const Json& item : value) {
@@ -108,6 +110,8 @@ bfrt_proto::DataField encode_data(const bfrt::Field& field, const Json& value,
         throw bad_argument(what + " is " + value.dump() + "; expected a number");
       data.set_float_val(value);
       break;
+    case bfrt::Field::Kind::kContainer:
+      break;  // repeated: above
   }
   return data;
 }

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bfrt_server/fixed_schema.h"
+#include "bfrt_server/hash_tables.h"
 #include "bfrt_server/indexed_tables.h"
 #include "bfrt_server/match_table.h"
 #include "bfrt_server/packet_generator_table.h"
@@ -72,6 +73,12 @@ void RunningSwitch::add_program_table(const bfrt::Table& table) {
     access = std::make_unique<FilterTable>(table, pipes_, link_);
   } else if (table.type == "RegisterParam") {
     access = std::make_unique<RegisterParamTable>(table, pipes_, link_);
+  } else if (table.type == "DynHashConfigure") {
+    access = std::make_unique<HashConfigureTable>(table);
+  } else if (table.type == "DynHashAlgorithm") {
+    access = std::make_unique<HashAlgorithmTable>(table);
+  } else if (table.type == "DynHashCompute") {
+    access = std::make_unique<HashComputeTable>(table);
   } else {
     access = std::make_unique<MatchTable>(table, pipes_, link_);
   }

@@ -50,7 +50,9 @@ struct HashSlice {
 class DynamicHash {
  public:
   DynamicHash(HashShape shape, HashAlgorithm algorithm)
-      : shape_(std::move(shape)), own_algorithm_(std::move(algorithm)), algorithm_(own_algorithm_) {}
+      : shape_(std::move(shape)),
+        own_algorithm_(std::move(algorithm)),
+        algorithm_(own_algorithm_) {}
 
   bool configured() const noexcept { return matrix_ != nullptr; }
   // While it is configured. The words come by value: those of a packet may then stay in registers.

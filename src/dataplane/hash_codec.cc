@@ -115,7 +115,8 @@ HashSlice HashCodec::slice(std::size_t field, const Json& given) const {
                        " is not below the field's " + std::to_string(width) + " bits");
   }
   // A length beyond the end is cut off, and none leaves the slice out, as in an SDE.
-  const std::uint64_t length = std::min(number(given, "length", width, 64, what), width - start_bit);
+  const std::uint64_t length =
+      std::min(number(given, "length", width, 64, what), width - start_bit);
   const std::uint64_t order = length == 0 ? 0 : number(given, "order", 0, 64, what);
   return {field, static_cast<int>(start_bit), static_cast<int>(length), order};
 }

@@ -81,7 +81,7 @@ def _uses(block: BlockInstance, instance: ExternInstance) -> list[_Use]:
 
 
 def _parts(block: BlockInstance) -> Iterator[syntax.Node]:
-    """What is executed in a control: statements, and bodies of actions as often as they are used."""
+    """What a control executes: statements, and bodies of actions as often as they are used."""
     assert isinstance(block.declaration, syntax.Control)
     for part in reached(block.declaration.body, block.find):
         yield part

@@ -11,7 +11,7 @@ from . import named
 from .named import Names
 
 # Kinds of tables that the compiler adds for the chip and its debugging: no program asks for them.
-_OF_THE_CHIP = ("DynHash", "ParserInstance", "PortMetadata", "Snapshot", "TblDbgCnt")
+_OF_THE_CHIP = ("ParserInstance", "PortMetadata", "Snapshot", "TblDbgCnt")
 
 
 def differences(ours: dict[str, Any], theirs: dict[str, Any]) -> list[str]:
@@ -41,11 +41,20 @@ def _table(table: dict[str, Any]) -> Names:
             for action in table.get("action_specs", [])
         },
         "data": {
-            field["name"]: _type(field["type"])
+            field["name"]: _datum(field)
             for datum in table["data"]
             for field in datum.get("oneof", [datum.get("singleton", datum)])
         },
     }
+
+
+def _datum(field: dict[str, Any]) -> str:
+    """A type, or what each of a list of containers has."""
+    if "container" not in field:
+        return _type(field["type"])
+    parts = [part["singleton"] for part in field["container"]]
+    texts = [f"{part['name']} {_type(part['type'])}" for part in parts]
+    return f"list of {', '.join(texts)}"
 
 
 def _type(type_: dict[str, Any]) -> str:

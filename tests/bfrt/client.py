@@ -266,7 +266,7 @@ class Client:
         data: dict[str, Any] = {}
         for message in entry.data.fields:
             described = fields[message.field_id]
-            value = _plain_datum(message)
+            value = _plain_datum(message, described)
             if _is_register(described):
                 data.setdefault(described["name"], []).append(value)
             else:
@@ -302,7 +302,14 @@ def _bytes(value: Any, type_: Any) -> bytes:
 
 def _put_datum(described: Any, value: Any, message: Any) -> None:
     message.field_id = described["id"]
-    if isinstance(value, list):
+    if "container" in described:
+        parts = {each["singleton"]["name"]: each["singleton"] for each in described["container"]}
+        message.container_arr_val.SetInParent()
+        for values in value:
+            container = message.container_arr_val.container.add()
+            for name, part in values.items():
+                _put_datum(parts[name], part, container.val.add())
+    elif isinstance(value, list):
         arrays = {bool: message.bool_arr_val, str: message.str_arr_val}
         is_bool = described["type"]["type"] == "bool"
         array = (
@@ -322,9 +329,18 @@ def _put_datum(described: Any, value: Any, message: Any) -> None:
         message.stream = _bytes(value, described["type"])
 
 
-def _plain_datum(message: Any) -> Any:
+def _plain_datum(message: Any, described: Any) -> Any:
     kind = message.WhichOneof("value")
     value = getattr(message, kind)
+    if kind == "container_arr_val":
+        parts = {each["singleton"]["id"]: each["singleton"] for each in described["container"]}
+        return [
+            {
+                parts[part.field_id]["name"]: _plain_datum(part, parts[part.field_id])
+                for part in container.val
+            }
+            for container in value.container
+        ]
     if kind == "stream":
         return int.from_bytes(value, "big")
     return list(value.val) if kind.endswith("arr_val") else value

@@ -41,6 +41,8 @@ TABLES = [
         "filtered",
         "smooth",
         "early",
+        "mixed.configure",
+        "mixed.algorithm",
     ),
 ]
 FIXED = ["$pre.mgid", "$pre.node", "$pre.prune", "$pre.port", "$mirror.cfg"]

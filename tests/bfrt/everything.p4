@@ -182,6 +182,12 @@ control Ingress(inout headers_t hdr, inout metadata_t md, in ingress_intrinsic_m
         hdr.ethernet.src_addr[15:8] = early.execute(hdr.ethernet.dst_addr[7:0], index);
     }
 
+    Hash<bit<16>>(HashAlgorithm_t.CRC16) mixed;
+
+    action hash() {
+        hdr.ethernet.src_addr[15:0] = mixed.get({hdr.ethernet.dst_addr, hdr.ethernet.ether_type});
+    }
+
     table filtered {
         key = {
             hdr.ethernet.dst_addr : exact;
@@ -189,6 +195,7 @@ control Ingress(inout headers_t hdr, inout metadata_t md, in ingress_intrinsic_m
         actions = {
             filter;
             thin_out;
+            hash;
             NoAction;
         }
         default_action = NoAction();

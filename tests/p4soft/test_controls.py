@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from p4_programs import PARSER, PREAMBLE, program
-from reference_crc import crc16
+from packet.reference_crc import crc16
 
 REST = bytes(10)
 

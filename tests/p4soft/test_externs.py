@@ -6,7 +6,7 @@ import zlib
 
 import pytest
 from p4_programs import EGRESS, METADATA, PREAMBLE, program
-from reference_crc import crc, crc16
+from packet.reference_crc import crc, crc16
 
 DATA = bytes.fromhex("01a2b3c4d5e6f708192a3b4c5d6e")  # data_h
 ALL = "{hdr.data.kind, hdr.data.a, hdr.data.b, hdr.data.c, hdr.data.mac}"

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from packet.frames import Packet
+from packet.reference_crc import crc16
 from packet.targets import MemoryTarget
-from reference_crc import crc16
 
 PROGRAMS = Path(__file__).parent / "programs"
 CLIENT, SERVICE = "10.0.0.1", "192.0.2.80"

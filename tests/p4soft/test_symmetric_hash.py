@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from p4_programs import METADATA, PREAMBLE, program
-from reference_crc import crc16
+from packet.reference_crc import crc16
 from refusals import check_refused
 
 FLOW_PREAMBLE = (

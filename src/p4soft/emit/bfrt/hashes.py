@@ -18,15 +18,52 @@ _NUMBER: Document = {"type": "uint64"}
 _ZERO: Document = {**_NUMBER, "default_value": 0}
 
 # In the order of an SDE.
-_ALGORITHMS = """
-    IDENTITY RANDOM XOR
-    CRC_8 CRC_8_DARC CRC_8_I_CODE CRC_8_ITU CRC_8_MAXIM CRC_8_ROHC CRC_8_WCDMA
-    CRC_16 CRC_16_BYPASS CRC_16_DDS_110 CRC_16_DECT CRC_16_DECT_R CRC_16_DECT_X CRC_16_DNP
-    CRC_16_EN_13757 CRC_16_GENIBUS CRC_16_MAXIM CRC_16_MCRF4XX CRC_16_RIELLO CRC_16_T10_DIF
-    CRC_16_TELEDISK CRC_16_USB X_25 XMODEM MODBUS KERMIT CRC_CCITT_FALSE CRC_AUG_CCITT
-    CRC_32 CRC_32_BZIP2 CRC_32C CRC_32D CRC_32_MPEG POSIX CRC_32Q JAMCRC XFER
-    CRC_64 CRC_64_GO_ISO CRC_64_WE CRC_64_JONES
-""".split()
+_ALGORITHMS = [
+    "IDENTITY",
+    "RANDOM",
+    "XOR",
+    "CRC_8",
+    "CRC_8_DARC",
+    "CRC_8_I_CODE",
+    "CRC_8_ITU",
+    "CRC_8_MAXIM",
+    "CRC_8_ROHC",
+    "CRC_8_WCDMA",
+    "CRC_16",
+    "CRC_16_BYPASS",
+    "CRC_16_DDS_110",
+    "CRC_16_DECT",
+    "CRC_16_DECT_R",
+    "CRC_16_DECT_X",
+    "CRC_16_DNP",
+    "CRC_16_EN_13757",
+    "CRC_16_GENIBUS",
+    "CRC_16_MAXIM",
+    "CRC_16_MCRF4XX",
+    "CRC_16_RIELLO",
+    "CRC_16_T10_DIF",
+    "CRC_16_TELEDISK",
+    "CRC_16_USB",
+    "X_25",
+    "XMODEM",
+    "MODBUS",
+    "KERMIT",
+    "CRC_CCITT_FALSE",
+    "CRC_AUG_CCITT",
+    "CRC_32",
+    "CRC_32_BZIP2",
+    "CRC_32C",
+    "CRC_32D",
+    "CRC_32_MPEG",
+    "POSIX",
+    "CRC_32Q",
+    "JAMCRC",
+    "XFER",
+    "CRC_64",
+    "CRC_64_GO_ISO",
+    "CRC_64_WE",
+    "CRC_64_JONES",
+]
 
 
 def hash_tables(pipeline: Pipeline, instance: ExternInstance) -> list[Document]:
@@ -121,7 +158,11 @@ def _compute(pipe: str, path: str, hash_: DynamicHash, annotations: list[str]) -
         1,
         key=[
             key_field(
-                number, field.name, {"type": "bytes", "width": field.width}, "Exact", mandatory=False
+                number,
+                field.name,
+                {"type": "bytes", "width": field.width},
+                "Exact",
+                mandatory=False,
             )
             for number, field in enumerate(fields, start=1)
         ],

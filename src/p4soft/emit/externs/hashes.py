@@ -181,7 +181,7 @@ def _algorithm(instance: ExternInstance, width: int) -> str:
     crc_width = types.width_of(polynomial.type.arguments[0])
     flags = f".reverse = {str(reverse).lower()}, .extend = {str(extend).lower()}"
     return (
-        f".name = \"\", .kind = HashAlgorithm::Kind::kCrc, .width = {crc_width}, "
+        f'.name = "", .kind = HashAlgorithm::Kind::kCrc, .width = {crc_width}, '
         f".polynomial = {coefficient:#x}ULL, .initial = {initial:#x}ULL, "
         f".final_xor = {final:#x}ULL, {flags}"
     ).join(("HashAlgorithm{", "}"))
