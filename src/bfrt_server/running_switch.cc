@@ -9,6 +9,7 @@
 #include "bfrt_server/packet_generator_table.h"
 #include "bfrt_server/port_tables.h"
 #include "bfrt_server/replication_table.h"
+#include "bfrt_server/selector_member_table.h"
 #include "dataplane/port_numbers.h"
 
 namespace turntable::bfrt_server {
@@ -79,6 +80,8 @@ void RunningSwitch::add_program_table(const bfrt::Table& table) {
     access = std::make_unique<HashAlgorithmTable>(table);
   } else if (table.type == "DynHashCompute") {
     access = std::make_unique<HashComputeTable>(table);
+  } else if (table.type == "SelectorGetMember") {
+    access = std::make_unique<SelectorMemberTable>(table);
   } else {
     access = std::make_unique<MatchTable>(table, pipes_, link_);
   }

@@ -33,6 +33,9 @@ class ActionProfiles {
   void write(const TableSchema& schema, const nlohmann::json& update, TableBatch& batch) const;
   nlohmann::json read(const TableSchema& schema, const EntriesAsked& asked) const;
   std::size_t groups(const TableSchema& schema) const;
+  // {"group", "hash"} -> {"table", "member"}: whom the hash chooses. Throws CommandError not_found
+  // where the group is not there, or has no active member.
+  nlohmann::json chosen_member(const TableSchema& schema, const nlohmann::json& args) const;
 
  private:
   struct Selector {

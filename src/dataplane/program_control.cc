@@ -121,6 +121,7 @@ const std::map<std::string, ProgramControl::Handler, std::less<>>& ProgramContro
       {"meter_read", &ProgramControl::meter_read},
       {"meter_clear", &ProgramControl::meter_clear},
       {"meter_byte_count_adjust", &ProgramControl::meter_byte_count_adjust},
+      {"selector_member", &ProgramControl::selector_member},
       {"filter_write", &ProgramControl::filter_write},
       {"filter_read", &ProgramControl::filter_read},
       {"hash_write", &ProgramControl::hash_write},
@@ -494,6 +495,12 @@ nlohmann::json ProgramControl::meter_byte_count_adjust(const nlohmann::json& arg
   };
   Table* const table = table_of(schema);
   return table != nullptr && table->meter_unit() ? answer(*table) : answer(meter_of(schema));
+}
+
+nlohmann::json ProgramControl::selector_member(const nlohmann::json& args) {
+  const TableSchema& schema = resolve(args);
+  if (schema.is_selector()) return profiles_.chosen_member(schema, args);
+  throw bad_argument("table " + schema.name + " is of type " + schema.type + ", not a Selector");
 }
 
 FilterArray& ProgramControl::filter_of(const TableSchema& schema) const {

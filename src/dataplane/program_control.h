@@ -76,6 +76,7 @@ class ProgramControl final : public ControlPlane {
   nlohmann::json meter_read(const nlohmann::json& args);
   nlohmann::json meter_clear(const nlohmann::json& args);
   nlohmann::json meter_byte_count_adjust(const nlohmann::json& args);
+  nlohmann::json selector_member(const nlohmann::json& args);
   nlohmann::json filter_write(const nlohmann::json& args);
   nlohmann::json filter_read(const nlohmann::json& args);
   nlohmann::json hash_write(const nlohmann::json& args);
