@@ -116,7 +116,7 @@ class Program {
 
 // Every shared library of a program exports these two; a different version is refused by the
 // loader.
-inline constexpr std::uint32_t kProgramAbi = 8;
+inline constexpr std::uint32_t kProgramAbi = 9;
 extern "C" {
 using ProgramAbiFunction = std::uint32_t();
 using ProgramCreateFunction = Program*();

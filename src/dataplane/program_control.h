@@ -46,6 +46,8 @@ class ProgramControl final : public ControlPlane {
     for (Table* table : aging_) table->at(now_ns);
   }
   nlohmann::json execute(std::string_view command, const nlohmann::json& args) override;
+  nlohmann::json read_state() override;
+  void take_state(const nlohmann::json& state) override;
   std::size_t digests_waiting() const override { return digests_.size(); }
 
  private:
@@ -89,6 +91,11 @@ class ProgramControl final : public ControlPlane {
   RegisterArray& register_of(const TableSchema& schema) const;
   FilterArray& filter_of(const TableSchema& schema) const;
   Meter& meter_of(const TableSchema& schema) const;
+
+  const TableSchema* find_schema(const std::string& name) const;  // nullptr: there is none
+  void take_table(const std::string& name, const nlohmann::json& state);
+  void take_groups(const std::string& name, const nlohmann::json& groups);
+  void take_cells(const std::string& name, const nlohmann::json& state);
 
   std::string program_;
   nlohmann::json document_;

@@ -155,8 +155,7 @@ std::unique_ptr<CompiledSource> SourceCompiler::compile(const std::string& sourc
       new CompiledSource(is_busy_, options_.directory, source));
   write_file(source_in(compiled->directory_), source);
   run(*compiled, is_cancelled);
-  const fs::path library = compiled->directory_ / "made" / (std::string(kProgram) + ".so");
-  compiled->program_ = {library, p4info_beside(library)};
+  compiled->library_ = compiled->directory_ / "made" / (std::string(kProgram) + ".so");
   return compiled;
 }
 
