@@ -185,7 +185,9 @@ void SourceCompiler::run(const CompiledSource& compiled,
   if (status == kWrongProgram) throw invalid(messages);
   std::fprintf(stderr, "p4runtime-server: the translator %s: %s\n", child->end().c_str(),
                messages.c_str());
-  throw Refusal(grpc::StatusCode::INTERNAL, "the translator " + child->end() + ": " + messages);
+  throw Refusal(grpc::StatusCode::INTERNAL,
+                "the translator failed, for another reason than the program; that is on "
+                "p4runtime-server's standard error");
 }
 
 }  // namespace turntable::p4runtime_server
