@@ -95,6 +95,19 @@ void ActionProfiles::check(const TableSchema& schema, const Json& update) const 
   if (schema.is_profile()) check_members(schema, update);
 }
 
+Json ActionProfiles::implementation_of(const TableSchema& schema) const {
+  const auto found = implementations_.find(schema.name);
+  if (found == implementations_.end()) return {};
+  return {found->second.profile, found->second.selector};
+}
+
+void ActionProfiles::check_named(const TableSchema& schema, const Json& entry) const {
+  if (!schema.is_indirect()) return;
+  Json insertion = entry;
+  insertion["op"] = "insert";
+  check_entry(schema, insertion);
+}
+
 void ActionProfiles::check_entry(const TableSchema& schema, const Json& update) const {
   const std::string operation = operation_of(update, kOperations);
   const std::string what = "table " + schema.name;

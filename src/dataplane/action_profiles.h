@@ -28,6 +28,11 @@ class ActionProfiles {
   // that is not there, referenced for one that is in use and would be removed.
   void check(const TableSchema& schema, const nlohmann::json& update) const;
 
+  // The same of an entry that is being taken over.
+  void check_named(const TableSchema& schema, const nlohmann::json& entry) const;
+  // [profile, selector] whose members and groups the table's entries name; null: none.
+  nlohmann::json implementation_of(const TableSchema& schema) const;
+
   // Of a selector: an update, its groups (whose handles are their ids), how many it has. Throw
   // CommandError; what write() did until then is undone by the batch.
   void write(const TableSchema& schema, const nlohmann::json& update, TableBatch& batch) const;

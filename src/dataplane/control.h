@@ -34,6 +34,14 @@ class ControlPlane {
   // Runs one command on the pipeline thread. Throws turntable::CommandError.
   virtual nlohmann::json execute(std::string_view command, const nlohmann::json& args) = 0;
 
+  // What the program has that it did not begin with: entries, members and groups of profiles, and
+  // cells, with what packets did to them. Pipeline thread, or before packets come.
+  virtual nlohmann::json read_state() = 0;
+  // Goes on from what read_state() of another program gave, before packets come. Counts that have
+  // no place here are left out. Throws CommandError state_conflict where anything else has none;
+  // then this program has some of it and is of no use.
+  virtual void take_state(const nlohmann::json& state) = 0;
+
   // What a program needs in addition to be one of several pipes (pipes_control.h).
   //
   // The command table_write, which can still be taken back. Throws CommandError.

@@ -23,6 +23,8 @@ class EntryScopes {
 
   // Of the table with this full name, in the order of their lowest pipes.
   const std::vector<Pipes>& of(const std::string& table) const;
+  // Of the tables with others than one of all pipes, by full name.
+  const std::map<std::string, std::vector<Pipes>>& of_all() const { return of_tables_; }
   // Whether every table has one scope of all pipes.
   bool are_all_one() const { return of_tables_.empty(); }
 

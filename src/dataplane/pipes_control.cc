@@ -153,6 +153,24 @@ std::size_t PipesControl::digests_waiting() const {
       [](std::size_t sum, const ControlPlane* pipe) { return sum + pipe->digests_waiting(); });
 }
 
+Json PipesControl::read_state() {
+  Json pipes = Json::array();
+  for (ControlPlane* pipe : pipes_) pipes.push_back(pipe->read_state());
+  return {{"pipes", std::move(pipes)}, {"scopes", scopes_.of_all()}};
+}
+
+// Scopes of a table that is not there any more go with it: its entries are refused.
+void PipesControl::take_state(const Json& state) {
+  for (std::size_t pipe = 0; pipe < pipes_.size(); ++pipe)
+    pipes_[pipe]->take_state(state.at("pipes").at(pipe));
+  const Json schema = pipes_.front()->execute("schema", Json::object());
+  for (const Json& table : schema.at("tables")) {
+    const std::string name = table.at("name");
+    if (const auto scopes = state.at("scopes").find(name); scopes != state.at("scopes").end())
+      scopes_.set(name, scopes_.parse(*scopes));
+  }
+}
+
 Json PipesControl::in_first(const std::string& command, const Json& args) {
   const std::uint32_t pipe = args.is_object() ? scopes_.pipes_in(args).front() : 0;
   return pipes_[pipe]->execute(command, args);

@@ -24,6 +24,9 @@ class PipesControl final : public ControlPlane {
   std::vector<std::string> commands() const override;
   void at(std::uint64_t now_ns) override;
   nlohmann::json execute(std::string_view command, const nlohmann::json& args) override;
+  // With the scopes of tables. The other program has as many pipes.
+  nlohmann::json read_state() override;
+  void take_state(const nlohmann::json& state) override;
   std::size_t digests_waiting() const override;
 
  private:

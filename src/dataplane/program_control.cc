@@ -344,7 +344,7 @@ nlohmann::json ProgramControl::aging_read(const nlohmann::json& args) {
         entries.emplace_back(nlohmann::json{{"key", codec.key(number)}, {"idle_ns", idle_ns}});
     if (schema.has_priority) entry["priority"] = table.match(number).priority;
   }
-  return {{"table", schema.name}, {"entries", entries}};
+  return {{"table", schema.name}, {"now_ns", table.now_ns()}, {"entries", entries}};
 }
 
 nlohmann::json ProgramControl::schema(const nlohmann::json&) {

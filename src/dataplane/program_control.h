@@ -52,6 +52,8 @@ class ProgramControl final : public ControlPlane {
   nlohmann::json execute(std::string_view command, const nlohmann::json& args) override;
   std::unique_ptr<TableWrite> write_tables(const nlohmann::json& args) override;
   void share_hits(const std::string& table, ControlPlane& other) override;
+  nlohmann::json read_state() override;
+  void take_state(const nlohmann::json& state) override;
   std::size_t digests_waiting() const override { return digests_.size(); }
 
  private:
@@ -101,6 +103,11 @@ class ProgramControl final : public ControlPlane {
   FilterArray& filter_of(const TableSchema& schema) const;
   Meter& meter_of(const TableSchema& schema) const;
   HashCodec hash_of(const nlohmann::json& args) const;
+
+  const TableSchema* find_schema(const std::string& name) const;  // nullptr: there is none
+  void take_table(const std::string& name, const nlohmann::json& state);
+  void take_groups(const std::string& name, const nlohmann::json& groups);
+  void take_cells(const std::string& name, const nlohmann::json& state);
 
   std::string program_;
   nlohmann::json document_;

@@ -125,6 +125,7 @@ class Table {
 
   std::uint32_t capacity() const noexcept { return capacity_; }
   std::uint32_t size() const noexcept { return size_; }
+  const DirectExterns& direct() const noexcept { return direct_; }
   bool has_counter() const noexcept { return direct_.counter; }
   std::optional<MeterUnit> meter_unit() const noexcept { return direct_.meter; }
   std::int32_t byte_count_adjust() const noexcept { return direct_.byte_count_adjust; }

@@ -92,6 +92,7 @@ void SwitchControl::serve(node::ControlServer& server) {
   on_pipeline("pipeline_thread_clear", [this](const Json&) { return pipeline_thread_clear(); });
   on_pipeline("info", [this](const Json&) { return info(); });
   server.on("digest_wait", [this](const Json& args) { return digest_wait(args); });
+  server.on("library_info", [this](const Json& args) { return library_info(args); });
   server.on("program_load", [this](const Json& args) { return program_load(args); });
   server.on_shutdown([this] { digest_waits_.close(); });
   loop_.after_batch([this] { digest_waits_.offer(); });
@@ -126,32 +127,53 @@ void SwitchControl::check_program(const Json& args) const {
                                             "; read `info` again");
 }
 
+// "library" and "sha256" of `args`.
+ProgramLibraries::Loaded SwitchControl::load_library(const std::string& command, const Json& args) {
+  const Json path = args.value("library", Json());
+  if (!path.is_string())
+    throw bad_argument(command + ": \"library\" is " + path.dump() + "; expected a path");
+  const Json hash = args.value("sha256", Json(""));
+  if (!hash.is_string())
+    throw bad_argument(command + ": \"sha256\" is " + hash.dump() + "; expected hexadecimal digits");
+  try {
+    return libraries_.load(path, hash, pipes_);
+  } catch (const std::runtime_error& error) {
+    throw bad_argument(command + ": " + error.what());
+  }
+}
+
+Json SwitchControl::library_info(const Json& args) {
+  expect_names("library_info", args, {"library", "sha256"});
+  const std::lock_guard lock(loading_);
+  const ProgramLibraries::Loaded found = load_library("library_info", args);
+  Json answer = found.program->control().execute("p4info", Json::object());
+  answer["program"] = found.program->name();
+  return answer;
+}
+
 // The new program is made while the old one runs. What has left the old one's ingress leaves
 // through its egress, but for what has to wait in queues.
 Json SwitchControl::program_load(const Json& args) {
-  expect_names("program_load", args, {"library", "sha256"});
-  const Json path = args.value("library", Json());
-  if (!path.is_string())
-    throw bad_argument("program_load: \"library\" is " + path.dump() + "; expected a path");
-  const Json hash = args.value("sha256", Json(""));
-  if (!hash.is_string())
-    throw bad_argument("program_load: \"sha256\" is " + hash.dump() +
-                       "; expected hexadecimal digits");
+  expect_names("program_load", args, {"library", "sha256", "keep_state", "program_number"});
+  const Json keep_state = args.value("keep_state", Json(false));
+  if (!keep_state.is_boolean())
+    throw bad_argument("program_load: \"keep_state\" is " + keep_state.dump() +
+                       "; expected true or false");
   if (tracer_ != nullptr)
     throw CommandError("wrong_state", "program_load: a switch that traces keeps its program");
-  const std::string library = path;
   const std::lock_guard lock(loading_);
-  ProgramLibraries::Loaded next;
-  try {
-    next = libraries_.load(library, hash, pipes_);
-  } catch (const std::runtime_error& error) {
-    throw bad_argument(std::string("program_load: ") + error.what());
-  }
+  ProgramLibraries::Loaded next = load_library("program_load", args);
+  const std::string library = args.at("library");
   Json answer = loop_.tasks().call(
       [&]() -> Json {
+        check_program(args);
         pipeline_.flush();
-        fixed_tables_.clear();
-        pipeline_.packet_generator().configure({}, 0);
+        if (keep_state) {
+          next.program->control().take_state(program_->control().read_state());
+        } else {
+          fixed_tables_.clear();
+          pipeline_.packet_generator().configure({}, 0);
+        }
         pipeline_.run_program(*next.program);
         digest_waits_.take_from(next.program->control());
         program_ = next.program.get();

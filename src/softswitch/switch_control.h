@@ -43,6 +43,8 @@ class SwitchControl {
   Json in_sequence(const Json& args);
   // Throws CommandError "program_changed" where "program_number" is of another program.
   void check_program(const Json& args) const;
+  ProgramLibraries::Loaded load_library(const std::string& command, const Json& args);
+  Json library_info(const Json& args);
   Json program_load(const Json& args);
   Json trace(const std::string& command, const Json& args);
   Json digest_wait(const Json& args);

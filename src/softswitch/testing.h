@@ -102,6 +102,8 @@ class FakeProgram : public dataplane::Program, public dataplane::ControlPlane {
   void egress(dataplane::Packet& packet) override { on_egress(packet); }
 
   std::vector<std::string> commands() const override { return {"echo"}; }
+  nlohmann::json read_state() override { return {}; }
+  void take_state(const nlohmann::json&) override {}
   std::size_t digests_waiting() const override { return digests; }
   nlohmann::json execute(std::string_view command, const nlohmann::json& args) override {
     if (command == "digest_read") {
