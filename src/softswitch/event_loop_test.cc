@@ -106,6 +106,34 @@ TEST_F(EventLoopTest, CommandsOfTheProgramAreForwarded) {
   EXPECT_EQ(error_of("echo", {{"fail", true}}), "full");
 }
 
+TEST_F(EventLoopTest, ASequenceEndsAtTheFirstCommandThatFailsAndSaysWhich) {
+  const Json works = {{"command", "echo"}};
+  const Json fails = {{"command", "echo"}, {"args", {{"fail", true}}}};
+  try {
+    ask("sequence", {{"commands", {works, fails, works}}});
+    FAIL();
+  } catch (const CommandError& error) {
+    EXPECT_EQ(error.code(), "full");
+    EXPECT_NE(std::string(error.what()).find("commands[1]: the table is full"), std::string::npos)
+        << error.what();
+  }
+  EXPECT_EQ(program_.executed, 2);
+}
+
+TEST_F(EventLoopTest, OfASequenceThatIsWrongSomewhereNothingIsDone) {
+  const Json works = {{"command", "echo"}};
+  const Json wrong[] = {{{"command", 5}},
+                        {{"command", "eco"}},
+                        {{"command", "sequence"}},
+                        {{"args", Json::object()}},
+                        {{"command", "echo"}, {"args", 5}},
+                        {{"command", "echo"}, {"arguments", Json::object()}},
+                        7};
+  for (const Json& each : wrong)
+    EXPECT_EQ(error_of("sequence", {{"commands", {works, each}}}), "bad_argument") << each;
+  EXPECT_EQ(program_.executed, 0);
+}
+
 TEST_F(EventLoopTest, PortStatsCountAndClear) {
   fakes_[0]->inject(frame_to(2));
   fakes_[0]->inject(frame_to(77));

@@ -1,6 +1,8 @@
 #include "softswitch/switch_control.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "common/clock.h"
 #include "common/command_error.h"
@@ -28,6 +30,10 @@ double deadline_argument(const Json& args) {
   if (value.is_number() && value >= 0 && value <= kMaxDigestWaitS) return value;
   throw bad_argument("digest_wait: \"deadline_s\" is " + value.dump() +
                      "; expected seconds from 0 to " + std::to_string(kMaxDigestWaitS));
+}
+
+std::string place_of(std::size_t number) {
+  return "sequence: commands[" + std::to_string(number) + "]";
 }
 
 Json describe(Port& port) {
@@ -111,11 +117,28 @@ Json SwitchControl::in_sequence(const Json& args) {
   if (!commands.is_array())
     throw bad_argument("sequence: \"commands\" is " + commands.dump() +
                        R"(; expected an array of {"command", "args"})");
-  for (const Json& each : commands) {
-    expect_names("sequence", each, {"command", "args"});
-    on_program(each.value("command", ""), each.value("args", Json::object()));
+  for (std::size_t i = 0; i < commands.size(); ++i) check_command(place_of(i), commands[i]);
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    try {
+      on_program(commands[i].at("command"), commands[i].value("args", Json::object()));
+    } catch (const CommandError& error) {
+      throw CommandError(error.code(), place_of(i) + ": " + error.what());
+    }
   }
   return Json::object();
+}
+
+// Of a sequence: before any of its commands is executed.
+void SwitchControl::check_command(const std::string& place, const Json& command) const {
+  expect_names(place, command, {"command", "args"});
+  const Json name = command.value("command", Json());
+  const Json args = command.value("args", Json::object());
+  const std::vector<std::string> known = program_->control().commands();
+  if (!name.is_string() || std::find(known.begin(), known.end(), name) == known.end())
+    throw bad_argument(place + ": \"command\" is " + name.dump() +
+                       "; expected one of the program's, such as table_write");
+  if (!args.is_object())
+    throw bad_argument(place + ": \"args\" is " + args.dump() + "; expected an object");
 }
 
 void SwitchControl::check_program(const Json& args) const {

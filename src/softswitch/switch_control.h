@@ -41,6 +41,7 @@ class SwitchControl {
   Json on_program(const std::string& command, const Json& args);
   // The first that fails ends them; what those before it did stays.
   Json in_sequence(const Json& args);
+  void check_command(const std::string& place, const Json& command) const;
   // Throws CommandError "program_changed" where "program_number" is of another program.
   void check_program(const Json& args) const;
   ProgramLibraries::Loaded load_library(const std::string& command, const Json& args);

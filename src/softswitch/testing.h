@@ -77,7 +77,8 @@ class FakeProgram : public dataplane::Program, public dataplane::ControlPlane {
  public:
   using Stage = std::function<void(dataplane::Packet&)>;
 
-  std::size_t digests = 0;  // what digest_read takes
+  std::size_t digests = 0;   // what digest_read takes
+  std::size_t executed = 0;  // other commands
   Stage on_ingress = [](dataplane::Packet&) {};
   Stage on_egress = [](dataplane::Packet&) {};
 
@@ -111,6 +112,7 @@ class FakeProgram : public dataplane::Program, public dataplane::ControlPlane {
       digests = 0;
       return answer;
     }
+    ++executed;
     if (args.contains("fail")) throw CommandError("full", "the table is full");
     return {{"command", command}, {"args", args}};
   }

@@ -30,6 +30,22 @@ TABLE = """
 CASES: dict[str, tuple[str, str]] = {
     # --- Lexer and preprocessor
     "bad number": (program("hdr.data.a = /*^*/0b12;"), "'0b12' is not a number"),
+    "division of a negative number": (
+        program("hdr.data.a = (bit<8>) (-7 / 2);"),
+        "'/' of -7 and 2; P4 has no division of negative numbers",
+    ),
+    "remainder by a negative number": (
+        program("hdr.data.a = (bit<8>) (7 % -2);"),
+        "'%' of 7 and -2; P4 has no division of negative numbers",
+    ),
+    "bool of two": (
+        program("if (/*^*/(bool) 2) { hdr.data.a = 1; }"),
+        "cannot cast 2 to bool; only 0 and 1 can be",
+    ),
+    "least of headers": (
+        program("hdr.extra = /*^*/min(hdr.extra, hdr.extra);"),
+        "min of extra_h; expected numbers",
+    ),
     "number of too many digits": (
         program(f"hdr.data.c = /*^*/{'1' * 4097};"),
         "a number of 4097 digits; expected at most 4096",

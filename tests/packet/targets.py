@@ -7,6 +7,7 @@ the same commands to BfRt.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 from collections.abc import Sequence
@@ -66,8 +67,9 @@ class MemoryTarget:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         request = {"id": 1, "command": name, "args": arguments}
-        self._process.stdin.write(json.dumps(request) + "\n")
-        self._process.stdin.flush()
+        with contextlib.suppress(BrokenPipeError):  # then it answers nothing either
+            self._process.stdin.write(json.dumps(request) + "\n")
+            self._process.stdin.flush()
         line = self._process.stdout.readline()
         if not line:
             raise RuntimeError(f"p4run ended with status {self._process.wait()} in '{name}'")

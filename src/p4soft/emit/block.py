@@ -180,6 +180,8 @@ class BlockEmitter(StatementEmitter):
             self.lines.add(f"if (!{self.value(arguments[0])}) return kParserChecksum;")
             return ""
         if target.name in ("min", "max"):
+            if not isinstance(types.underlying(call.type), (types.Bit, types.Int)):
+                raise P4Error(call.position, f"{target.name} of {call.type}; expected numbers")
             left, right = self.arguments(call, target).values()
             return f"std::{target.name}({left}, {right})"
         if target.name == UNPACK:
