@@ -19,6 +19,8 @@ import threading
 from collections.abc import Callable
 from types import FrameType
 
+from turntable_core.signals_between_tasks import hand_on
+
 # What Ansible does between an interrupt and its end takes less than a tenth of that.
 ENDING_S = 5.0
 # What Ansible ends with after an interrupt.
@@ -34,6 +36,7 @@ class Interrupts:
         """before_end: called if it has to be ended, which runs no handler of `atexit`."""
         self._before_end = before_end
         self._interrupted = False
+        self._again: threading.Timer | None = None
         self._process = os.getpid()
         self._handler = signal.getsignal(signal.SIGINT)
         if callable(self._handler):  # else it is ignored or ends the process, and is not lost
@@ -42,6 +45,8 @@ class Interrupts:
     def raise_again(self) -> None:
         """KeyboardInterrupt, if there was one and the main thread goes on regardless."""
         if self._interrupted and threading.current_thread() is threading.main_thread():
+            if self._again:
+                self._again.cancel()
             raise KeyboardInterrupt
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
@@ -51,7 +56,7 @@ class Interrupts:
         timer = threading.Timer(ENDING_S, self._end)
         timer.daemon = True
         timer.start()
-        self._handler(number, frame)
+        self._again = hand_on(number, frame, self._handler)
 
     def _end(self) -> None:
         text = f"interrupted; Ansible did not end of itself within {ENDING_S:g} s, and was ended"

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import FrameType
 
 from turntable_core.ownership import run_claim
+from turntable_core.signals_between_tasks import hand_on
 
 # As init systems and a lost terminal end a playbook.
 _SIGNALS = (signal.SIGTERM, signal.SIGHUP)
@@ -70,7 +71,7 @@ class UnfinishedRun:
         def handle(number: int, frame: FrameType | None) -> None:
             self.end()
             if callable(handler):
-                handler(number, frame)
+                hand_on(number, frame, handler)
             else:
                 signal.signal(number, signal.SIG_DFL)
                 os.kill(os.getpid(), number)

@@ -49,6 +49,9 @@ class StaticForwarder : public dataplane::Program, public dataplane::ControlPlan
     return nlohmann::json::object();
   }
 
+  nlohmann::json read_state() override { return {}; }
+  void take_state(const nlohmann::json&) override {}
+
   void ingress(dataplane::Packet& packet) override {
     if (packet.length < kMacBytes) return;
     const auto port = port_of_.find(mac_of(packet.data));

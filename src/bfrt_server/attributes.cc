@@ -1,6 +1,7 @@
 #include "bfrt_server/attributes.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "bfrt_server/failure.h"
 #include "common/command_error.h"
@@ -24,9 +25,6 @@ Failure no_attribute(const bfrt::Table& table, TableAttribute::AttributeCase att
       break;
     case TableAttribute::kDynHashing:
       what = "hashes cannot be changed at run time in softswitch";
-      break;
-    case TableAttribute::kByteCountAdj:
-      what = "softswitch's meters count the bytes of the frame; set adjust_byte_count in P4";
       break;
     case TableAttribute::kIntvlMs:
       what = "softswitch's port counters are always up to date, and no interval is kept";
@@ -64,15 +62,28 @@ void configure_replication(const bfrt::Table& table, const bfrt_proto::PreDevice
   }
 }
 
-bool is_all(const bfrt_proto::Mode& mode) {
-  return mode.scope_case() != bfrt_proto::Mode::kUserDefined &&
-         mode.predef() == bfrt_proto::Mode::ALL;
+// What a meter adds to the bytes of each frame, after `args` has set it or not.
+std::int32_t byte_count_adjust(const bfrt::Table& table, nlohmann::json args,
+                               RunningSwitch& running) {
+  check_has(table, "MeterByteCountAdjust");
+  args["table"] = table.name;
+  try {
+    return running.link().call("meter_byte_count_adjust", args).at("byte_count_adjust");
+  } catch (const CommandError& error) {
+    throw from_switch("table:" + table.name, error.code(), error.what() + std::string(";"));
+  }
+}
+
+TableScope& scope_of(TableAccess& access) {
+  check_has(access.table(), "EntryScope");
+  return *access.scope();
 }
 
 }  // namespace
 
-void write_attribute(const bfrt::Table& table, const TableAttribute& attribute, ClientId client,
+void write_attribute(TableAccess& access, const TableAttribute& attribute, ClientId client,
                      Notifier& notifier, RunningSwitch& running) {
+  const bfrt::Table& table = access.table();
   switch (attribute.attribute_case()) {
     case TableAttribute::kPortStatusNotify:
       check_has(table, "port_status_notif_cb");
@@ -82,25 +93,23 @@ void write_attribute(const bfrt::Table& table, const TableAttribute& attribute, 
       return notifier.set_aging(table.id, client, attribute.idle_table());
     case TableAttribute::kIntvlMs:  // nothing is polled: counters are always up to date
       return check_has(table, "poll_intvl_ms");
+    case TableAttribute::kByteCountAdj:
+      byte_count_adjust(
+          table, {{"byte_count_adjust", attribute.byte_count_adj().byte_count_adjust()}}, running);
+      return;
     case TableAttribute::kPreDeviceConfig:
       check_has(table, "pre_device_config");
       return configure_replication(table, attribute.pre_device_config(), running);
-    case TableAttribute::kEntryScope: {
-      check_has(table, "EntryScope");
-      const auto& scope = attribute.entry_scope();
-      if (is_all(scope.pipe_scope()) && is_all(scope.gress_scope()) && is_all(scope.prsr_scope()))
-        return;
-      throw not_supported("table:" + table.name +
-                          ": softswitch has one state for all pipes, so scopes other than ALL do "
-                          "not exist;");
-    }
+    case TableAttribute::kEntryScope:
+      return scope_of(access).write(attribute.entry_scope(), running.link());
     default:
       throw no_attribute(table, attribute.attribute_case());
   }
 }
 
-TableAttribute read_attribute(const bfrt::Table& table, const TableAttribute& question,
-                              ClientId client, const Notifier& notifier) {
+TableAttribute read_attribute(TableAccess& access, const TableAttribute& question, ClientId client,
+                              const Notifier& notifier, RunningSwitch& running) {
+  const bfrt::Table& table = access.table();
   TableAttribute answer;
   answer.set_table_id(table.id);
   switch (question.attribute_case()) {
@@ -112,11 +121,12 @@ TableAttribute read_attribute(const bfrt::Table& table, const TableAttribute& qu
       check_has(table, "IdleTimeout");
       *answer.mutable_idle_table() = notifier.aging(table.id);
       return answer;
+    case TableAttribute::kByteCountAdj:
+      answer.mutable_byte_count_adj()->set_byte_count_adjust(
+          byte_count_adjust(table, nlohmann::json::object(), running));
+      return answer;
     case TableAttribute::kEntryScope:
-      check_has(table, "EntryScope");
-      answer.mutable_entry_scope()->mutable_gress_scope()->set_predef(bfrt_proto::Mode::ALL);
-      answer.mutable_entry_scope()->mutable_pipe_scope()->set_predef(bfrt_proto::Mode::ALL);
-      answer.mutable_entry_scope()->mutable_prsr_scope()->set_predef(bfrt_proto::Mode::ALL);
+      *answer.mutable_entry_scope() = scope_of(access).read();
       return answer;
     default:
       throw no_attribute(table, question.attribute_case());

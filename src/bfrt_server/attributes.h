@@ -4,14 +4,16 @@
 #include "bfrt/bfruntime.pb.h"
 #include "bfrt/schema.h"
 #include "bfrt_server/notifier.h"
+#include "bfrt_server/table_access.h"
 
 namespace turntable::bfrt_server {
 
 // Throw Failure.
-void write_attribute(const bfrt::Table& table, const bfrt_proto::TableAttribute& attribute,
+void write_attribute(TableAccess& access, const bfrt_proto::TableAttribute& attribute,
                      ClientId client, Notifier& notifier, RunningSwitch& running);
-bfrt_proto::TableAttribute read_attribute(const bfrt::Table& table,
+bfrt_proto::TableAttribute read_attribute(TableAccess& access,
                                           const bfrt_proto::TableAttribute& question,
-                                          ClientId client, const Notifier& notifier);
+                                          ClientId client, const Notifier& notifier,
+                                          RunningSwitch& running);
 
 }  // namespace turntable::bfrt_server

@@ -91,6 +91,7 @@ void EntryRows::add(std::size_t number, std::span<const std::uint64_t> row) {
 Json EntryRows::as_columns() const {
   Json update = {{"op", std::string(operation_of(kind_.type)) + "_columns"},
                  {"table", kind_.table->name}};
+  put_pipes(kind_.pipes, update);
   const std::size_t width = values_.size() / size();
   std::size_t place = 0;
   std::vector<std::uint64_t> column(size());
@@ -113,6 +114,7 @@ Json EntryRows::as_update(std::size_t row) const {
   const std::size_t width = values_.size() / size();
   const auto* value = values_.data() + row * width;
   Json update = {{"op", operation_of(kind_.type)}, {"table", kind_.table->name}};
+  put_pipes(kind_.pipes, update);
   const auto put = [&](const char* member, const std::vector<Field>& fields) {
     Json& object = update[member] = Json::object();
     for (const Field& field : fields) object[field.name] = *value++;

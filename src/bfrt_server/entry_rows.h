@@ -10,6 +10,7 @@
 
 #include "bfrt/bfruntime.pb.h"
 #include "bfrt/schema.h"
+#include "bfrt_server/table_scope.h"
 
 namespace turntable::bfrt_server {
 
@@ -19,6 +20,7 @@ class EntryRows {
     bfrt_proto::Update::Type type;
     const bfrt::Table* table;
     const bfrt::Action* action;  // nullptr: DELETE
+    Pipes pipes = {};            // which parse() leaves alone
 
     bool operator==(const Kind&) const = default;
   };

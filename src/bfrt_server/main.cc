@@ -61,7 +61,8 @@ int run_program(int argc, char** argv) {
              "Where to listen: loopback, or the control network. There is no authentication")
       .shows_default();
   app.option("--port", options.port, "TCP port; 0: any that is free").shows_default();
-  app.option("--pipes", pipes, "Pipes that clients see: registers have a value for each")
+  app.option("--pipes", pipes,
+             "Pipes that clients see where softswitch has one state for all of them")
       .one_of({"1", "2", "4"})
       .shows_default();
   app.option("--ports", ports,

@@ -15,11 +15,12 @@ using bfrt_proto::Update;
 constexpr const char* kPriority = "$MATCH_PRIORITY";
 constexpr std::string_view kCounterFields = "$COUNTER_SPEC_";
 
-// An entry's place among counters_.
-std::string identity(const Json& entry) {
+// An entry's place among counters_, where those of the same pipes begin alike.
+std::string identity(const Json& entry, const Pipes& pipes) {
+  const std::string begin = pipes.empty() ? "" : Json(pipes).dump();
   const auto key = entry.find("key");
-  if (key == entry.end()) return "";
-  return key->dump() + std::to_string(entry.value("priority", 0U));
+  if (key == entry.end()) return begin;
+  return begin + key->dump() + std::to_string(entry.value("priority", 0U));
 }
 
 // Of the metadata of ports: the driver of a Tofino has them by port, whenever each was written.
@@ -69,6 +70,7 @@ void MatchTable::write_default(const EntryWrite& update, WriteBatch& batch) {
   if (!update.entry.key().fields().empty())
     throw invalid("Non-empty key for default entry table:" + table().name);
   Json written = {{"table", table().name}, {"op", "reset_default"}};
+  put_pipes(scope_.of_written_entry(update.target, what), written);
   if (update.type == Update::MODIFY) {
     written["op"] = "set_default";
     put_action_and_data(update, written, what);
@@ -95,14 +97,15 @@ bool MatchTable::may_be_columns() const {
 bool MatchTable::write_row(const EntryWrite& update, WriteBatch& batch) {
   if (!may_be_columns()) return false;
   EntryRows::Row row;
-  const auto kind = EntryRows::parse(update.type, update.entry, table(), row);
+  auto kind = EntryRows::parse(update.type, update.entry, table(), row);
   if (!kind) return false;
+  kind->pipes = scope_.of_written_entry(update.target, context(update.type));
   if (batch.add_row(*kind, row)) return true;
   WriteBatch::RowDone done;
   if (counts_anew(update.type)) {
     done = [this](const EntryRows& rows, std::size_t number) {
       const std::lock_guard lock(mutex_);
-      if (!counters_.empty()) counters_.erase(identity(rows.as_update(number)));
+      if (!counters_.empty()) counters_.erase(identity(rows.as_update(number), rows.kind().pipes));
     };
   }
   batch.add(WriteBatch::Rows{EntryRows(*kind), std::move(done)}, context(update.type));
@@ -114,9 +117,14 @@ void MatchTable::write_entry(const EntryWrite& update, WriteBatch& batch) {
   if (write_row(update, batch)) return;
   const std::string what = context(update.type);
   if (update.entry.value_case() == bfrt_proto::TableEntry::kHandleId)
-    throw cannot("entries have no handles here; use the key;");
+    throw cannot("an entry is written by its key; its handle is for reading it;");
   Json written;
-  if (update.type == Update::DELETE && !update.entry.has_key()) {
+  const bool is_clear = update.type == Update::DELETE && !update.entry.has_key();
+  Pipes pipes;
+  // All entries may be deleted in all pipes whatever their scopes are.
+  if (!is_clear || update.target.pipe_id() != kAllPipes)
+    pipes = scope_.of_written_entry(update.target, what);
+  if (is_clear) {
     written = {{"op", "clear"}};
   } else {
     if (!update.entry.has_key()) throw invalid("Table key cannot be empty table:" + table().name);
@@ -124,21 +132,27 @@ void MatchTable::write_entry(const EntryWrite& update, WriteBatch& batch) {
     written["op"] = operation_of(update.type);
   }
   written["table"] = table().name;
+  put_pipes(pipes, written);
   if (update.type != Update::DELETE) put_action_and_data(update, written, what);
   Json set = written_counters(written);
   std::function<void()> done;
   if (counts_anew(update.type) || !set.empty()) {
-    done = [this, anew = counts_anew(update.type), set = std::move(set),
-            id = update.entry.has_key() ? identity(written) : ""] {
+    done = [this, anew = counts_anew(update.type), set = std::move(set), is_clear,
+            id = identity(written, pipes)] {
       const std::lock_guard lock(mutex_);
-      if (anew) id.empty() ? counters_.clear() : static_cast<void>(counters_.erase(id));
+      if (anew && is_clear) {
+        std::erase_if(counters_, [&](const auto& each) { return each.first.starts_with(id); });
+      } else if (anew) {
+        counters_.erase(id);
+      }
       for (const auto& [name, value] : set.items()) counters_[id][name] = value;
     };
   }
-  const bool clears = written.at("op") == "clear";
   batch.add(WriteBatch::Entry{std::move(written), false}, what, std::move(done));
-  if (clears && !table().has_const_default_action && has_default_entry()) {
-    batch.add(WriteBatch::Entry{{{"table", table().name}, {"op", "reset_default"}}, false}, what);
+  if (is_clear && !table().has_const_default_action && has_default_entry()) {
+    Json reset = {{"table", table().name}, {"op", "reset_default"}};
+    put_pipes(pipes, reset);
+    batch.add(WriteBatch::Entry{std::move(reset), false}, what);
   }
 }
 
@@ -188,38 +202,47 @@ void MatchTable::put_action_and_data(const EntryWrite& update, Json& written,
 
 // Without a key, a read is of all entries and the default one, or of the latter alone.
 void MatchTable::read(const std::vector<EntryRead>& reads, SwitchLink& link, ReadAnswers& answers) {
-  std::vector<std::size_t> keyed;
+  std::map<std::pair<bool, Pipes>, std::vector<std::size_t>> named;
   for (std::size_t number = 0; number < reads.size(); ++number) {
-    if (reads[number].entry.value_case() == bfrt_proto::TableEntry::kKey) {
-      keyed.push_back(number);
+    const EntryRead& read = reads[number];
+    if (!read.by_handle() && !read.entry.has_key()) {
+      read_all(number, read, link, answers);
+    } else if (const auto pipes = scope_.of_read_entry(read.target, read.from_hw())) {
+      named[{read.by_handle(), *pipes}].push_back(number);
     } else {
-      read_all(number, reads[number], link, answers);
+      answers.fail(number, not_found(reading()));
     }
   }
-  read_keyed(reads, keyed, link, answers);
+  for (const auto& [kind, numbers] : named)
+    read_named(reads, numbers, kind.second, link, answers);
 }
 
-void MatchTable::read_keyed(const std::vector<EntryRead>& reads,
-                            const std::vector<std::size_t>& keyed, SwitchLink& link,
-                            ReadAnswers& answers) {
+void MatchTable::read_named(const std::vector<EntryRead>& reads,
+                            const std::vector<std::size_t>& named, const Pipes& pipes,
+                            SwitchLink& link, ReadAnswers& answers) {
   Json wanted = Json::array();
   std::vector<std::size_t> numbers;
-  for (const std::size_t number : keyed) {
+  for (const std::size_t number : named) {
+    const EntryRead& read = reads[number];
     try {
-      wanted.push_back(selector(reads[number].entry.key(), reading()));
+      wanted.push_back(read.by_handle() ? Json(read.entry.handle_id())
+                                        : selector(read.entry.key(), reading()));
       numbers.push_back(number);
     } catch (const Failure& failure) {
       answers.fail(number, failure);
     }
   }
   if (numbers.empty()) return;
+  const char* const names = reads[numbers.front()].by_handle() ? "handles" : "entries";
   Json result;
   try {
-    result = link.call("table_read", {{"table", table().name}, {"entries", wanted}});
+    Json args = {{"table", table().name}, {names, wanted}};
+    put_pipes(pipes, args);
+    result = link.call("table_read", std::move(args));
   } catch (const CommandError& error) {
     // One key that softswitch refuses refuses them all: then one by one.
     if (numbers.size() > 1 && error.code() == "bad_argument") {
-      for (const std::size_t number : numbers) read_keyed(reads, {number}, link, answers);
+      for (const std::size_t number : numbers) read_named(reads, {number}, pipes, link, answers);
       return;
     }
     const Failure failure = from_switch(reading(), error);
@@ -236,8 +259,25 @@ void MatchTable::read_keyed(const std::vector<EntryRead>& reads,
                    invalid(reading() + ": the entry has the action " +
                            found.at("action").get<std::string>() + ", not the one asked for;"));
     } else {
-      put_entry(found, reads[number], answers.add(number, reads[number]));
+      put_entry(found, reads[number], pipes, answers.add(number, reads[number]));
     }
+  }
+}
+
+std::uint32_t MatchTable::handle_of(const bfrt_proto::TableKey& key,
+                                    const bfrt_proto::TargetDevice& target, SwitchLink& link) {
+  const auto pipes = scope_.of_read_entry(target, /*from_hw=*/false);
+  if (!pipes) throw not_found(reading());
+  try {
+    Json args = {
+        {"table", table().name}, {"entries", {selector(key, reading())}}, {"with_handles", true}};
+    put_pipes(*pipes, args);
+    const Json result = link.call("table_read", args);
+    const Json& found = result.at("entries").front();
+    if (found.is_null()) throw not_found(reading());
+    return found.at("handle");
+  } catch (const CommandError& error) {
+    throw from_switch(reading(), error);
   }
 }
 
@@ -253,28 +293,47 @@ bool MatchTable::asks_for_other_action(const bfrt_proto::TableEntry& entry,
 void MatchTable::read_all(std::size_t number, const EntryRead& read, SwitchLink& link,
                           ReadAnswers& answers) {
   try {
-    if (read.entry.value_case() == bfrt_proto::TableEntry::kHandleId)
-      throw cannot("entries have no handles here; use the key;");
-    Json args = {{"table", table().name}};
-    if (read.entry.is_default_entry()) args["entries"] = Json::array();
-    Json result = link.call("table_read", args);
-    Json& entries = result.at("entries");
-    if (table().type == "PortMetadata") sort_by_port(entries);
-    for (const Json& found : entries) {
-      if (!asks_for_other_action(read.entry, found))
-        put_entry(found, read, answers.add(number, read));
-    }
-    if (has_default() && !asks_for_other_action(read.entry, result.at("default")))
-      put_default(result.at("default"), read, answers.add(number, read));
-    if (read.entry.is_default_entry() && is_indirect()) {
-      if (result.at("default").is_null())
-        throw cannot("its default entry names no member: it is the program's, and not read here;");
-      put_default(result.at("default"), read, answers.add(number, read));
-    }
+    for (const Pipes& pipes : pipes_of_all(read)) read_entries(number, read, pipes, link, answers);
   } catch (const Failure& failure) {
     answers.fail(number, failure);
   } catch (const CommandError& error) {
     answers.fail(number, from_switch(reading(), error));
+  }
+}
+
+// Pipe 0xffff asks for the entries of all scopes, but a default entry is that of one.
+std::vector<Pipes> MatchTable::pipes_of_all(const EntryRead& read) const {
+  const bool is_default = read.entry.is_default_entry();
+  if (read.target.pipe_id() == kAllPipes && !is_default && !scope_.is_all()) return scope_.scopes();
+  return {scope_.of_read_default(read.target, reading())};
+}
+
+void MatchTable::read_entries(std::size_t number, const EntryRead& read, const Pipes& pipes,
+                              SwitchLink& link, ReadAnswers& answers) {
+  Json args = {{"table", table().name}};
+  if (read.entry.is_default_entry()) args["entries"] = Json::array();
+  put_pipes(pipes, args);
+  Json result = link.call("table_read", std::move(args));
+  Json& entries = result.at("entries");
+  // Who asked for all pipes is told which each entry is of.
+  const auto add = [&]() -> bfrt_proto::TableEntry& {
+    bfrt_proto::TableEntry& entry = answers.add(number, read);
+    if (read.target.pipe_id() == kAllPipes && !pipes.empty()) {
+      *entry.mutable_entry_tgt() = read.target;
+      entry.mutable_entry_tgt()->set_pipe_id(pipes.front());
+    }
+    return entry;
+  };
+  if (table().type == "PortMetadata") sort_by_port(entries);
+  for (const Json& found : entries) {
+    if (!asks_for_other_action(read.entry, found)) put_entry(found, read, pipes, add());
+  }
+  if (has_default() && !asks_for_other_action(read.entry, result.at("default")))
+    put_default(result.at("default"), read, pipes, add());
+  if (read.entry.is_default_entry() && is_indirect()) {
+    if (result.at("default").is_null())
+      throw cannot("its default entry names no member: it is the program's, and not read here;");
+    put_default(result.at("default"), read, pipes, add());
   }
 }
 
@@ -284,33 +343,35 @@ const bfrt::Action* MatchTable::action_in(const Json& found) const {
   return action == found.end() ? nullptr : table().action(action->get<std::string>());
 }
 
-void MatchTable::put_entry(const Json& found, const EntryRead& read,
+void MatchTable::put_entry(const Json& found, const EntryRead& read, const Pipes& pipes,
                            bfrt_proto::TableEntry& entry) {
+  if (!found.contains("key")) return put_default(found, read, pipes, entry);  // it has a handle, too
   Json key = found.at("key");
   if (found.contains("priority")) key[kPriority] = found.at("priority");
   put_key(key, entry);
   if (read.key_only()) return;
-  put_data(seen_data(found, read.from_hw()), action_in(found), read.entry.data(), entry,
-           pipes_of(read));
+  put_data(seen_data(found, pipes, read.from_hw()), action_in(found), read.entry.data(), entry,
+           shown_pipes(read, pipes), found.value("data_of_pipes", Json::array()));
 }
 
-void MatchTable::put_default(const Json& found, const EntryRead& read,
+void MatchTable::put_default(const Json& found, const EntryRead& read, const Pipes& pipes,
                              bfrt_proto::TableEntry& entry) {
   entry.set_is_default_entry(true);
-  put_data(seen_data(found, read.from_hw()), action_in(found), read.entry.data(), entry,
-           pipes_of(read));
+  put_data(seen_data(found, pipes, read.from_hw()), action_in(found), read.entry.data(), entry,
+           shown_pipes(read, pipes), found.value("data_of_pipes", Json::array()));
 }
 
-// As many values as a field of a direct register has: softswitch has one state, which all show.
-std::uint32_t MatchTable::pipes_of(const EntryRead& read) const {
-  return read.target.pipe_id() == kAllPipes ? pipes_ : 1;
+// So many values has a field of a direct register.
+std::uint32_t MatchTable::shown_pipes(const EntryRead& read, const Pipes& pipes) const {
+  if (!pipes.empty()) return static_cast<std::uint32_t>(pipes.size());
+  return read.target.pipe_id() == kAllPipes ? scope_.shown().count : 1;
 }
 
 // An entry's data with the counters that this read sees.
-Json MatchTable::seen_data(const Json& found, bool from_hw) {
+Json MatchTable::seen_data(const Json& found, const Pipes& pipes, bool from_hw) {
   Json data = found.at("data");
   if (table().operations.empty()) return data;
-  const std::string id = identity(found);
+  const std::string id = identity(found, pipes);
   const std::lock_guard lock(mutex_);
   for (auto& [name, value] : data.items()) {
     if (!name.starts_with(kCounterFields)) continue;
@@ -321,8 +382,15 @@ Json MatchTable::seen_data(const Json& found, bool from_hw) {
   return data;
 }
 
+// Of all scopes.
 std::uint32_t MatchTable::usage(SwitchLink& link) {
-  return link.call("table_info", {{"table", table().name}}).at("entries");
+  std::uint32_t entries = 0;
+  for (const Pipes& pipes : scope_.scopes()) {
+    Json args = {{"table", table().name}};
+    put_pipes(pipes, args);
+    entries += link.call("table_info", std::move(args)).at("entries").get<std::uint32_t>();
+  }
+  return entries;
 }
 
 void MatchTable::operate(const std::string& operation, SwitchLink& link) {
@@ -334,9 +402,15 @@ void MatchTable::operate(const std::string& operation, SwitchLink& link) {
     return;
   }
   if (operation != "SyncCounters") return;  // nothing else has a copy here
-  const Json result = link.call("table_read", {{"table", table().name}});
-  for (const Json& found : result.at("entries")) seen_data(found, true);
-  if (!result.at("default").is_null()) seen_data(result.at("default"), true);
+  const bool is_all = scope_.is_all();
+  for (const Pipes& scope : scope_.scopes()) {
+    const Pipes pipes = is_all ? Pipes{} : scope;
+    Json args = {{"table", table().name}};
+    put_pipes(pipes, args);
+    const Json result = link.call("table_read", std::move(args));
+    for (const Json& found : result.at("entries")) seen_data(found, pipes, true);
+    if (!result.at("default").is_null()) seen_data(result.at("default"), pipes, true);
+  }
 }
 
 }  // namespace turntable::bfrt_server

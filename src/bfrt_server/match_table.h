@@ -11,14 +11,17 @@
 
 namespace turntable::bfrt_server {
 
-class MatchTable final : public TableAccess {
+class MatchTable final : public ProgramTable {
  public:
-  MatchTable(const bfrt::Table& table, std::uint32_t pipes) : TableAccess(table), pipes_(pipes) {}
+  using ProgramTable::ProgramTable;
 
   void write(const EntryWrite& update, WriteBatch& batch) override;
   void read(const std::vector<EntryRead>& reads, SwitchLink& link, ReadAnswers& answers) override;
   bool has_default_entry() const override { return has_default() || is_indirect(); }
   std::uint32_t usage(SwitchLink& link) override;
+  bool has_handles() const override { return true; }
+  std::uint32_t handle_of(const bfrt_proto::TableKey& key, const bfrt_proto::TargetDevice& target,
+                          SwitchLink& link) override;
   void operate(const std::string& operation, SwitchLink& link) override;
 
  private:
@@ -35,21 +38,25 @@ class MatchTable final : public TableAccess {
   nlohmann::json selector(const bfrt_proto::TableKey& key, const std::string& context) const;
   void put_action_and_data(const EntryWrite& update, nlohmann::json& written,
                            const std::string& context) const;
-  void read_keyed(const std::vector<EntryRead>& reads, const std::vector<std::size_t>& keyed,
-                  SwitchLink& link, ReadAnswers& answers);
+  // Each is about one entry, in the same pipes: all by key, or all by handle.
+  void read_named(const std::vector<EntryRead>& reads, const std::vector<std::size_t>& named,
+                  const Pipes& pipes, SwitchLink& link, ReadAnswers& answers);
+  void read_entries(std::size_t number, const EntryRead& read, const Pipes& pipes, SwitchLink& link,
+                    ReadAnswers& answers);
+  std::vector<Pipes> pipes_of_all(const EntryRead& read) const;
   bool asks_for_other_action(const bfrt_proto::TableEntry& entry,
                              const nlohmann::json& found) const;
   void read_all(std::size_t number, const EntryRead& read, SwitchLink& link, ReadAnswers& answers);
   const bfrt::Action* action_in(const nlohmann::json& found) const;
-  void put_entry(const nlohmann::json& found, const EntryRead& read, bfrt_proto::TableEntry& entry);
-  void put_default(const nlohmann::json& found, const EntryRead& read,
+  void put_entry(const nlohmann::json& found, const EntryRead& read, const Pipes& pipes,
+                 bfrt_proto::TableEntry& entry);
+  void put_default(const nlohmann::json& found, const EntryRead& read, const Pipes& pipes,
                    bfrt_proto::TableEntry& entry);
-  std::uint32_t pipes_of(const EntryRead& read) const;
-  nlohmann::json seen_data(const nlohmann::json& found, bool from_hw);
+  std::uint32_t shown_pipes(const EntryRead& read, const Pipes& pipes) const;
+  nlohmann::json seen_data(const nlohmann::json& found, const Pipes& pipes, bool from_hw);
 
-  std::uint32_t pipes_;
-  // Direct counters as they were when last read from the device, by entry; a driver keeps such a
-  // copy and answers from it unless asked for the device's.
+  // Direct counters as they were when last read from the device, by entry and pipes; a driver keeps
+  // such a copy and answers from it unless asked for the device's.
   std::mutex mutex_;
   std::map<std::string, nlohmann::json> counters_;
 };

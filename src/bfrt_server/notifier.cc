@@ -184,7 +184,7 @@ void Notifier::tell_of_age(const bfrt::Table& table, const Json& event, ClientId
   const bool is_active = event.at("state") == "ENTRY_ACTIVE";
   told->set_type(is_active ? bfrt_proto::IdleTimeoutNotification::ENTRY_ACTIVE
                            : bfrt_proto::IdleTimeoutNotification::ENTRY_IDLE);
-  told->mutable_target()->set_pipe_id(kAllPipes);
+  told->mutable_target()->set_pipe_id(event.value("pipe", kAllPipes));
   told->mutable_table_entry()->set_table_id(table.id);
   Json key = event.at("key");
   if (event.contains("priority")) key["$MATCH_PRIORITY"] = event.at("priority");

@@ -87,20 +87,31 @@ void ReadCall::read_other(const bfrt_proto::ReadRequest& request, const Entity& 
     }
     case Entity::kTableAttribute: {
       const auto& question = entity.table_attribute();
-      const auto answer = read_attribute(table(question.table_id()).table(), question,
-                                         request.client_id(), notifier_);
+      const auto answer = read_attribute(table(question.table_id()), question, request.client_id(),
+                                         notifier_, running_);
       *response.add_entities()->mutable_table_attribute() = answer;
       return;
     }
     case Entity::kObjectId:
       return read_id(entity.object_id(), response);
     case Entity::kHandle:
-      throw not_supported("entries have no handles here; use their keys;");
+      return read_handle(request.target(), entity.handle(), response);
     case Entity::kTableOperation:
       throw not_supported("Read operation not available on TableOperation");
     default:
       throw invalid("Invalid Read entity received");
   }
+}
+
+void ReadCall::read_handle(const bfrt_proto::TargetDevice& target,
+                           const bfrt_proto::HandleId& question,
+                           bfrt_proto::ReadResponse& response) const {
+  if (!question.has_key()) throw invalid("Invalid key is mandatory for get handle operation.");
+  const std::uint32_t handle =
+      table(question.table_id()).handle_of(question.key(), target, running_.link());
+  auto* answer = response.add_entities()->mutable_handle();
+  answer->set_table_id(question.table_id());
+  answer->set_handle_id(handle);
 }
 
 void ReadCall::read_id(const bfrt_proto::ObjectId& question,

@@ -24,6 +24,8 @@ class ReadCall {
                    bfrt_proto::ReadResponse& response);
   void read_other(const bfrt_proto::ReadRequest& request, const bfrt_proto::Entity& entity,
                   bfrt_proto::ReadResponse& response);
+  void read_handle(const bfrt_proto::TargetDevice& target, const bfrt_proto::HandleId& question,
+                   bfrt_proto::ReadResponse& response) const;
   void read_id(const bfrt_proto::ObjectId& question, bfrt_proto::ReadResponse& response) const;
   std::uint32_t id_of(const bfrt_proto::ObjectId::TableObject& question) const;
   std::uint32_t id_of(const bfrt_proto::ObjectId::LearnObject& question) const;

@@ -9,6 +9,7 @@
 #include "bfrt_server/packet_generator_table.h"
 #include "bfrt_server/port_tables.h"
 #include "bfrt_server/replication_table.h"
+#include "bfrt_server/selector_member_table.h"
 #include "dataplane/port_numbers.h"
 
 namespace turntable::bfrt_server {
@@ -19,26 +20,36 @@ using Json = nlohmann::json;
 constexpr int kStages = 12;
 constexpr int kCellBytes = 80;
 
-PortMap port_map(const SwitchOptions& options) {
-  return options.port_map ? PortMap::read(*options.port_map) : PortMap::in_order(options.pipes);
+// Pipes with states of their own are those that there are.
+PipesShown pipes_shown(const SwitchOptions& options) {
+  SwitchLink link(options.directory, options.name);
+  const std::uint32_t states = link.call("info", Json::object()).value("pipes", 1U);
+  return states > 1 ? PipesShown{states, true} : PipesShown{options.pipes, false};
 }
 
-std::shared_ptr<Ports> ports_of(const SwitchOptions& options) {
+PortMap port_map(const SwitchOptions& options, std::uint32_t pipes) {
+  return options.port_map ? PortMap::read(*options.port_map) : PortMap::in_order(pipes);
+}
+
+std::shared_ptr<Ports> ports_of(const SwitchOptions& options, std::uint32_t pipes) {
   SwitchLink link(options.directory, options.name);
-  return std::make_shared<Ports>(link, port_map(options), options.pipes, options.ports);
+  return std::make_shared<Ports>(link, port_map(options, pipes), pipes, options.ports);
 }
 
 }  // namespace
 
 RunningSwitch::RunningSwitch(const SwitchOptions& options)
-    : RunningSwitch(options, ports_of(options), std::make_shared<Shapers>()) {}
+    : RunningSwitch(options, pipes_shown(options)) {}
+
+RunningSwitch::RunningSwitch(const SwitchOptions& options, PipesShown pipes)
+    : RunningSwitch(options, pipes, ports_of(options, pipes.count), std::make_shared<Shapers>()) {}
 
 RunningSwitch::RunningSwitch(const SwitchOptions& options, const RunningSwitch& before)
-    : RunningSwitch(options, before.ports_, before.shapers_) {}
+    : RunningSwitch(options, before.pipes_, before.ports_, before.shapers_) {}
 
-RunningSwitch::RunningSwitch(const SwitchOptions& options, std::shared_ptr<Ports> ports,
-                             std::shared_ptr<Shapers> shapers)
-    : options_(options),
+RunningSwitch::RunningSwitch(const SwitchOptions& options, PipesShown pipes,
+                             std::shared_ptr<Ports> ports, std::shared_ptr<Shapers> shapers)
+    : pipes_(pipes),
       link_(options.directory, options.name),
       ports_(std::move(ports)),
       shapers_(std::move(shapers)),
@@ -54,23 +65,25 @@ RunningSwitch::RunningSwitch(const SwitchOptions& options, std::shared_ptr<Ports
 void RunningSwitch::add_program_table(const bfrt::Table& table) {
   auto& access = tables_[table.id];
   if (table.type == "Register") {
-    access = std::make_unique<RegisterTable>(table, options_.pipes, link_);
+    access = std::make_unique<RegisterTable>(table, pipes_, link_);
   } else if (table.type == "Counter") {
-    access = std::make_unique<CounterTable>(table);
+    access = std::make_unique<CounterTable>(table, pipes_, link_);
   } else if (table.type == "Meter") {
-    access = std::make_unique<MeterTable>(table);
+    access = std::make_unique<MeterTable>(table, pipes_, link_);
   } else if (table.type == "Lpf" || table.type == "Wred") {
-    access = std::make_unique<FilterTable>(table);
+    access = std::make_unique<FilterTable>(table, pipes_, link_);
   } else if (table.type == "RegisterParam") {
-    access = std::make_unique<RegisterParamTable>(table);
+    access = std::make_unique<RegisterParamTable>(table, pipes_, link_);
   } else if (table.type == "DynHashConfigure") {
     access = std::make_unique<HashConfigureTable>(table);
   } else if (table.type == "DynHashAlgorithm") {
     access = std::make_unique<HashAlgorithmTable>(table);
   } else if (table.type == "DynHashCompute") {
     access = std::make_unique<HashComputeTable>(table);
+  } else if (table.type == "SelectorGetMember") {
+    access = std::make_unique<SelectorMemberTable>(table);
   } else {
-    access = std::make_unique<MatchTable>(table, options_.pipes);
+    access = std::make_unique<MatchTable>(table, pipes_, link_);
   }
 }
 
@@ -90,15 +103,15 @@ void RunningSwitch::add_fixed_table(const bfrt::Table& table) {
   } else if (name == "tf1.dev.device_configuration") {
     access = std::make_unique<FactTable>(table, device_facts());
   } else if (name.starts_with("tf1.pktgen.")) {
-    access = std::make_unique<PacketGeneratorTable>(table, options_.pipes);
+    access = std::make_unique<PacketGeneratorTable>(table, pipes_.count);
   } else {
-    access = std::make_unique<QueueTable>(table, *ports_, *shapers_, options_.pipes);
+    access = std::make_unique<QueueTable>(table, *ports_, *shapers_, pipes_.count);
   }
 }
 
 Json RunningSwitch::device_facts() const {
   Json recirculation = Json::array();
-  for (std::uint32_t pipe = 0; pipe < options_.pipes; ++pipe) {
+  for (std::uint32_t pipe = 0; pipe < pipes_.count; ++pipe) {
     for (std::uint32_t lane = 0; lane < 4; ++lane)
       recirculation.push_back(pipe * dataplane::kPortsPerPipe + dataplane::kFirstRecirculationPort +
                               lane);
@@ -106,12 +119,12 @@ Json RunningSwitch::device_facts() const {
   Json external = Json::array();
   for (const PortMap::Place& place : ports_->map().places()) external.push_back(place.port);
   return {{"sku", "UNKNOWN"},
-          {"num_pipes", options_.pipes},
+          {"num_pipes", pipes_.count},
           {"num_stages", kStages},
-          {"num_max_ports", options_.pipes * 72},
+          {"num_max_ports", pipes_.count * 72},
           {"num_front_ports", ports_->map().places().size()},
           {"internal_port_list", recirculation},
-          {"pcie_cpu_port", options_.pipes == 4 ? 320 : 192},
+          {"pcie_cpu_port", pipes_.count == 4 ? 320 : 192},
           {"eth_cpu_port_list", {64, 65, 66, 67}},
           {"external_port_list", external},
           {"recirc_port_list", recirculation}};

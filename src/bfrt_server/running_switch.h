@@ -20,7 +20,7 @@ namespace turntable::bfrt_server {
 struct SwitchOptions {
   std::filesystem::path directory;
   std::string name = "softswitch";
-  std::uint32_t pipes = 2;
+  std::uint32_t pipes = 2;  // that clients see of a switch with one state for all
   std::optional<std::filesystem::path> port_map;
   Ports::Begin ports = Ports::Begin::kAdded;
 };
@@ -47,14 +47,15 @@ class RunningSwitch {
   Ports& ports() { return *ports_; }
 
  private:
-  RunningSwitch(const SwitchOptions& options, std::shared_ptr<Ports> ports,
+  RunningSwitch(const SwitchOptions& options, PipesShown pipes);
+  RunningSwitch(const SwitchOptions& options, PipesShown pipes, std::shared_ptr<Ports> ports,
                 std::shared_ptr<Shapers> shapers);
 
   void add_program_table(const bfrt::Table& table);
   void add_fixed_table(const bfrt::Table& table);
   nlohmann::json device_facts() const;
 
-  SwitchOptions options_;
+  PipesShown pipes_;
   SwitchLink link_;
   std::shared_ptr<Ports> ports_;
   std::shared_ptr<Shapers> shapers_;

@@ -12,8 +12,8 @@ constexpr std::chrono::seconds kAnswerDeadline{30};
 
 // Those of the switch itself go on, whatever program it runs.
 bool is_of_program(const std::string& command) {
-  return command != "info" && command != "program_load" && !command.starts_with("port_") &&
-         !command.starts_with("tm_");
+  return command != "info" && command != "library_info" && command != "program_load" &&
+         !command.starts_with("port_") && !command.starts_with("tm_");
 }
 
 }  // namespace

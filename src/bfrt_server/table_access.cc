@@ -47,7 +47,9 @@ bfrt_proto::TableEntry& ReadAnswers::add(std::size_t read, const EntryRead& ques
   entry.set_table_id(question.entry.table_id());
   entry.mutable_table_read_flag()->set_key_only(question.entry.table_read_flag().key_only());
   entry.mutable_table_flags()->set_key_only(question.entry.table_flags().key_only());
-  if (question.entry.has_entry_tgt()) *entry.mutable_entry_tgt() = question.entry.entry_tgt();
+  // Who has a handle alone is told where its entry is.
+  if (question.entry.has_entry_tgt() || (question.by_handle() && question.key_only()))
+    *entry.mutable_entry_tgt() = question.target;
   return entry;
 }
 
@@ -55,6 +57,7 @@ void TableAccess::read(const std::vector<EntryRead>& reads, SwitchLink& link,
                        ReadAnswers& answers) {
   for (std::size_t number = 0; number < reads.size(); ++number) {
     try {
+      if (reads[number].by_handle() && !has_handles()) throw no_handles();
       read_one(number, reads[number], link, answers);
     } catch (const Failure& failure) {
       answers.fail(number, failure);
@@ -68,6 +71,11 @@ void TableAccess::read_one(std::size_t, const EntryRead&, SwitchLink&, ReadAnswe
 
 std::uint32_t TableAccess::usage(SwitchLink&) {
   throw cannot("Unable to get usage");
+}
+
+std::uint32_t TableAccess::handle_of(const bfrt_proto::TableKey&,
+                                     const bfrt_proto::TargetDevice&, SwitchLink&) {
+  throw no_handles();
 }
 
 void TableAccess::operate(const std::string& operation, SwitchLink&) {
@@ -173,7 +181,7 @@ void TableAccess::put_key(const Json& key, bfrt_proto::TableEntry& entry) const 
 
 void TableAccess::put_data(const Json& data, const bfrt::Action* action,
                            const bfrt_proto::TableData& wanted, bfrt_proto::TableEntry& entry,
-                           std::uint32_t pipes) const {
+                           std::uint32_t pipes, const Json& data_of_pipes) const {
   auto* message = entry.mutable_data();
   if (action != nullptr) message->set_action_id(action->id);
   std::set<std::uint32_t> ids;
@@ -183,9 +191,11 @@ void TableAccess::put_data(const Json& data, const bfrt::Action* action,
       if (!ids.empty() && !ids.contains(field.id)) continue;
       const auto value = data.find(field.name);
       if (value == data.end()) continue;
-      const Json number = told(field, *value);
-      for (std::uint32_t pipe = 0; pipe < (field.of_each_pipe ? pipes : 1); ++pipe)
-        bfrt::set_datum(field, number, *message->add_fields());
+      for (std::uint32_t pipe = 0; pipe < (field.of_each_pipe ? pipes : 1); ++pipe) {
+        const bool differs = field.of_each_pipe && pipe < data_of_pipes.size();
+        const Json& number = differs ? data_of_pipes[pipe].at(field.name) : *value;
+        bfrt::set_datum(field, told(field, number), *message->add_fields());
+      }
     }
   };
   if (action != nullptr) put(action->data);

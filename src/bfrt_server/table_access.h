@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -10,12 +10,12 @@
 #include "bfrt/schema.h"
 #include "bfrt_server/failure.h"
 #include "bfrt_server/switch_link.h"
+#include "bfrt_server/table_scope.h"
 
 namespace turntable::bfrt_server {
 
 class WriteBatch;
 
-inline constexpr std::uint32_t kAllPipes = 0xFFFF;
 // softswitch's limits of a meter that has none: every packet is green.
 inline constexpr std::uint64_t kUnlimited = ~std::uint64_t{0};
 
@@ -29,6 +29,7 @@ struct EntryRead {
   const bfrt_proto::TableEntry& entry;
   const bfrt_proto::TargetDevice& target;
 
+  bool by_handle() const { return entry.value_case() == bfrt_proto::TableEntry::kHandleId; }
   // Older clients set the flags at another place.
   bool from_hw() const {
     return entry.table_flags().from_hw() || entry.table_read_flag().from_hw();
@@ -72,9 +73,16 @@ class TableAccess {
   // reads them one by one.
   virtual void read(const std::vector<EntryRead>& reads, SwitchLink& link, ReadAnswers& answers);
 
+  // nullptr: its entries have no scopes (attribute EntryScope).
+  virtual TableScope* scope() { return nullptr; }
   // Whether a read without a key may be of the default entry alone.
   virtual bool has_default_entry() const { return false; }
   virtual std::uint32_t usage(SwitchLink& link);
+  // Whether an entry can be read by its handle instead of by its key, and that handle. Throws
+  // Failure.
+  virtual bool has_handles() const { return false; }
+  virtual std::uint32_t handle_of(const bfrt_proto::TableKey& key,
+                                  const bfrt_proto::TargetDevice& target, SwitchLink& link);
   // "Sync" and the like. Throws Failure where the table has no such operation.
   virtual void operate(const std::string& operation, SwitchLink& link);
 
@@ -85,6 +93,7 @@ class TableAccess {
   // "Table Add failed table:NAME", which failures of this update begin with.
   std::string context(bfrt_proto::Update::Type type, bool is_default = false) const;
   std::string reading() const { return "Entry not found in table:" + table_.name; }
+  Failure no_handles() const { return cannot("its entries have no handles; read them by key;"); }
   Failure cannot(const std::string& what) const {
     return not_supported("table:" + table_.name + ": " + what);
   }
@@ -99,13 +108,27 @@ class TableAccess {
   nlohmann::json key_of(const bfrt_proto::TableKey& key, const std::string& context) const;
   void put_key(const nlohmann::json& key, bfrt_proto::TableEntry& entry) const;
   // Of `data`, those that the question asks for (it may name none: all); those of registers once
-  // for each of `pipes`.
+  // for each of `pipes`, with the values of `data_of_pipes` where there are any.
   void put_data(const nlohmann::json& data, const bfrt::Action* action,
                 const bfrt_proto::TableData& wanted, bfrt_proto::TableEntry& entry,
-                std::uint32_t pipes = 1) const;
+                std::uint32_t pipes = 1,
+                const nlohmann::json& data_of_pipes = nlohmann::json::array()) const;
 
  private:
   const bfrt::Table& table_;
+};
+
+// A table of the program, in the pipes of its scope.
+class ProgramTable : public TableAccess {
+ public:
+  // Throws CommandError.
+  ProgramTable(const bfrt::Table& table, PipesShown shown, SwitchLink& link)
+      : TableAccess(table), scope_(table, shown, link) {}
+
+  TableScope* scope() final { return &scope_; }
+
+ protected:
+  TableScope scope_;
 };
 
 }  // namespace turntable::bfrt_server

@@ -181,14 +181,16 @@ std::size_t WriteBatch::run_cells(std::size_t first) {
   std::size_t end = first;
   for (; end < steps_.size(); ++end) {
     const auto* cell = std::get_if<Cell>(&steps_[end].what);
-    if (cell == nullptr || cell->table != front.table || cell->index != front.index + (end - first))
+    if (cell == nullptr || cell->table != front.table || cell->pipes != front.pipes ||
+        cell->index != front.index + (end - first))
       break;
     values.insert(values.end(), cell->values.begin(), cell->values.end());
   }
+  Json args = {
+      {"table", front.table->name}, {"first", front.index}, {"values", pack_numbers(values)}};
+  put_pipes(front.pipes, args);
   try {
-    link_.call(
-        "register_write",
-        {{"table", front.table->name}, {"first", front.index}, {"values", pack_numbers(values)}});
+    link_.call("register_write", std::move(args));
     finish({first, end});
   } catch (const CommandError& error) {
     if (is_lost(error.code())) throw from_switch("register_write", error);

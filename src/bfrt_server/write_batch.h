@@ -38,6 +38,7 @@ class WriteBatch {
     const bfrt::Table* table;
     std::uint32_t index;
     std::vector<std::uint64_t> values;
+    Pipes pipes = {};
   };
   // Anything else; may throw Failure or CommandError.
   struct Act {

@@ -15,6 +15,7 @@ using Json = nlohmann::json;
 
 constexpr const char* kStatus = "$ACTION_MEMBER_STATUS";
 constexpr const char* kMost = "$MAX_GROUP_SIZE";
+constexpr const char* kAdtOffset = "$ADT_OFFSET";
 // softswitch's own, beside BfRt's fields; there where a member has another weight than 1.
 constexpr const char* kWeight = "$ACTION_MEMBER_WEIGHT";
 
@@ -49,6 +50,14 @@ CommandError no_field(const std::string& what, const std::string& field) {
   return bad_argument(what + ": no data field \"" + field + "\"");
 }
 
+// A chip's memory has two entries of action data in a line.
+std::uint32_t adt_offset(const Json& value, const std::string& what) {
+  const std::uint32_t offset = number(value, what + ", " + kAdtOffset);
+  if (offset % 2 == 0 || offset == ActionSelector::kNoAdtOffset) return offset;
+  throw bad_argument(what + ": " + kAdtOffset + " is " + text(offset) +
+                     "; expected an even number, or none");
+}
+
 Json as_json(std::uint32_t id, const ActionSelector::Group& group) {
   Json members = Json::array(), status = Json::array(), weights = Json::array();
   for (const ActionSelector::Member& member : group.members) {
@@ -56,7 +65,10 @@ Json as_json(std::uint32_t id, const ActionSelector::Group& group) {
     status.push_back(member.is_active);
     weights.push_back(member.weight);
   }
-  Json data = {{kMemberField, members}, {kStatus, status}, {kMost, group.most}};
+  Json data = {{kMemberField, members},
+               {kStatus, status},
+               {kMost, group.most},
+               {kAdtOffset, group.adt_offset}};
   if (group.weight() != group.members.size()) data[kWeight] = weights;
   return {{"key", {{kGroupField, id}}}, {"data", data}};
 }
@@ -81,6 +93,19 @@ const ActionProfiles::Selector& ActionProfiles::selector_of(const TableSchema& s
 void ActionProfiles::check(const TableSchema& schema, const Json& update) const {
   if (schema.is_indirect()) check_entry(schema, update);
   if (schema.is_profile()) check_members(schema, update);
+}
+
+Json ActionProfiles::implementation_of(const TableSchema& schema) const {
+  const auto found = implementations_.find(schema.name);
+  if (found == implementations_.end()) return {};
+  return {found->second.profile, found->second.selector};
+}
+
+void ActionProfiles::check_named(const TableSchema& schema, const Json& entry) const {
+  if (!schema.is_indirect()) return;
+  Json insertion = entry;
+  insertion["op"] = "insert";
+  check_entry(schema, insertion);
 }
 
 void ActionProfiles::check_entry(const TableSchema& schema, const Json& update) const {
@@ -150,7 +175,8 @@ ActionSelector::Group ActionProfiles::read_group(const std::string& name, const 
   const std::string what = "table " + name;
   const Json data = update.value("data", Json::object());
   for (const auto& [field, value] : data.items())
-    if (field != kMemberField && field != kStatus && field != kMost && field != kWeight)
+    if (field != kMemberField && field != kStatus && field != kMost && field != kWeight &&
+        field != kAdtOffset)
       throw no_field(what, field);
   ActionSelector::Group group = before;
   if (data.contains(kMost)) group.most = number(data.at(kMost), what + ", " + kMost);
@@ -158,6 +184,7 @@ ActionSelector::Group ActionProfiles::read_group(const std::string& name, const 
     throw bad_argument(what + ": " + kMost + " is " + text(group.most) + "; expected 1 to " +
                        text(of.selector->group_size()));
   }
+  if (data.contains(kAdtOffset)) group.adt_offset = adt_offset(data.at(kAdtOffset), what);
   if (data.contains(kMemberField) != data.contains(kStatus))
     throw bad_argument(what + ": expected " + kMemberField + " and " + kStatus +
                        ", or none of them");
@@ -236,20 +263,40 @@ void ActionProfiles::write(const TableSchema& schema, const Json& update, TableB
   selector.put(id, std::move(group));
 }
 
-Json ActionProfiles::read(const TableSchema& schema, const Json& args) const {
+Json ActionProfiles::read(const TableSchema& schema, const EntriesAsked& asked) const {
   const auto& groups = selector_of(schema).selector->groups();
+  const auto entry_of = [&](std::uint32_t id) {
+    const auto found = groups.find(id);
+    if (found == groups.end()) return Json();
+    Json entry = as_json(id, found->second);
+    if (asked.with_handles()) entry["handle"] = id;
+    return entry;
+  };
   Json entries = Json::array();
-  if (!args.contains("entries")) {
-    for (const auto& [id, group] : groups) entries.push_back(as_json(id, group));
-    return entries;
-  }
-  if (!args.at("entries").is_array())
-    throw bad_argument("table_read: \"entries\" is no list of keys");
-  for (const Json& wanted : args.at("entries")) {
-    const auto found = groups.find(number_of(wanted, kGroupField, schema.name));
-    entries.push_back(found == groups.end() ? Json() : as_json(found->first, found->second));
+  if (asked.by_key()) {
+    for (const Json& key : *asked.by_key())
+      entries.push_back(entry_of(number_of(key, kGroupField, schema.name)));
+  } else if (asked.by_handle()) {
+    for (const std::uint32_t id : *asked.by_handle()) entries.push_back(entry_of(id));
+  } else {
+    for (const auto& [id, group] : groups) entries.push_back(entry_of(id));
   }
   return entries;
+}
+
+Json ActionProfiles::chosen_member(const TableSchema& schema, const Json& args) const {
+  const std::string what = "selector " + schema.name;
+  const auto argument = [&](const char* name, int width) {
+    if (!args.contains(name)) throw bad_argument(what + ": \"" + name + "\" is missing; a number");
+    return static_cast<std::uint64_t>(parse_value(args.at(name), width, what + ", " + name));
+  };
+  const std::uint64_t group = argument("group", 32);
+  const ActionSelector& selector = *selector_of(schema).selector;
+  const std::uint64_t member = selector.choose(group, argument("hash", 64));
+  if (member != ActionSelector::kNobody) return {{"table", schema.name}, {"member", member}};
+  const bool is_there = selector.groups().contains(static_cast<std::uint32_t>(group));
+  throw CommandError("not_found", what + ": group " + std::to_string(group) +
+                                      (is_there ? " has no active member" : " does not exist"));
 }
 
 std::size_t ActionProfiles::groups(const TableSchema& schema) const {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "dataplane/action_selector.h"
+#include "dataplane/entries_asked.h"
 #include "dataplane/schema.h"
 #include "dataplane/table.h"
 #include "dataplane/table_batch.h"
@@ -27,11 +28,19 @@ class ActionProfiles {
   // that is not there, referenced for one that is in use and would be removed.
   void check(const TableSchema& schema, const nlohmann::json& update) const;
 
-  // Of a selector: an update, all of its groups (or those of `args`'s "entries"), how many it has.
-  // Throw CommandError; what write() did until then is undone by the batch.
+  // The same of an entry that is being taken over.
+  void check_named(const TableSchema& schema, const nlohmann::json& entry) const;
+  // [profile, selector] whose members and groups the table's entries name; null: none.
+  nlohmann::json implementation_of(const TableSchema& schema) const;
+
+  // Of a selector: an update, its groups (whose handles are their ids), how many it has. Throw
+  // CommandError; what write() did until then is undone by the batch.
   void write(const TableSchema& schema, const nlohmann::json& update, TableBatch& batch) const;
-  nlohmann::json read(const TableSchema& schema, const nlohmann::json& args) const;
+  nlohmann::json read(const TableSchema& schema, const EntriesAsked& asked) const;
   std::size_t groups(const TableSchema& schema) const;
+  // {"group", "hash"} -> {"table", "member"}: whom the hash chooses. Throws CommandError not_found
+  // where the group is not there, or has no active member.
+  nlohmann::json chosen_member(const TableSchema& schema, const nlohmann::json& args) const;
 
  private:
   struct Selector {

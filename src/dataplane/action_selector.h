@@ -12,6 +12,9 @@ class ActionSelector {
   // No member has this number: numbers have 32 bits.
   static constexpr std::uint64_t kNobody = std::uint64_t{1} << 32U;
 
+  // BfRt's for one that the driver is to choose.
+  static constexpr std::uint32_t kNoAdtOffset = 0xDEADBEEF;
+
   struct Member {
     std::uint32_t id;
     bool is_active;
@@ -20,6 +23,8 @@ class ActionSelector {
   struct Group {
     std::vector<Member> members;
     std::uint32_t most = 0;  // of all weights together
+    // Where a chip has the members in its memory; here it is only kept.
+    std::uint32_t adt_offset = kNoAdtOffset;
 
     std::uint64_t weight() const noexcept;
     std::uint64_t active_weight() const noexcept;

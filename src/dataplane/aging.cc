@@ -44,6 +44,18 @@ std::uint64_t Aging::idle_ns(std::uint64_t now_ns) noexcept {
   return elapsed_since(words_[kSince], now_ns);
 }
 
+void Aging::share_hits(Aging first, Aging second) noexcept {
+  const auto begun = [](Aging aging) { return (aging.words_[kFlags] & kHasBegun) != 0; };
+  const bool second_is_later =
+      begun(second) && (!begun(first) || second.words_[kSince] > first.words_[kSince]);
+  const std::uint64_t since = second_is_later ? second.words_[kSince] : first.words_[kSince];
+  const std::uint64_t flags = (first.words_[kFlags] | second.words_[kFlags]) & (kIsHit | kHasBegun);
+  for (const Aging aging : {first, second}) {
+    aging.words_[kSince] = since;
+    aging.words_[kFlags] |= flags;
+  }
+}
+
 Aging::Event Aging::event(std::uint64_t now_ns) noexcept {
   if (words_[kTtl] == 0) return Event::kNone;
   begin(now_ns);

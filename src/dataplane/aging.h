@@ -37,6 +37,9 @@ class Aging {
 
   // Since it was last hit; before that, since this or event() was first called.
   std::uint64_t idle_ns(std::uint64_t now_ns) noexcept;
+  // Two that are of one entry, in two pipes: the later hit is that of both.
+  static void share_hits(Aging first, Aging second) noexcept;
+
   // What has become of an entry with a time to live since the last call.
   Event event(std::uint64_t now_ns) noexcept;
 

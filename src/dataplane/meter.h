@@ -30,6 +30,10 @@ struct MeterLimits {
   std::uint64_t peak_burst = 0;       // PBS
 };
 
+// What a meter adds to the bytes of each frame, as the chip's register for it can hold.
+inline constexpr std::int32_t kLeastByteCountAdjust = -8192;
+inline constexpr std::int32_t kMostByteCountAdjust = 8191;
+
 // One meter: of 64-bit words alone, so that an entry of a table can hold it (table.h). Tokens are
 // counted in units / 10^9, so that a nanosecond of any rate is a whole number.
 struct MeterCell {
@@ -71,14 +75,19 @@ inline void store_meter(const MeterCell& cell, std::uint64_t* words) noexcept {
 // An indexed meter.
 class Meter {
  public:
-  Meter(std::uint32_t size, MeterUnit unit) : unit_(unit), cells_(size) {}
+  Meter(std::uint32_t size, MeterUnit unit, std::int32_t byte_count_adjust = 0)
+      : unit_(unit), byte_count_adjust_(byte_count_adjust), cells_(size) {}
 
   // As MeterCell's. An index outside of the meter leaves the colour as it is.
   std::uint8_t execute(std::uint64_t index, std::int64_t bytes, std::uint64_t now_ns,
                        std::uint8_t color = kGreen) noexcept {
-    return index < cells_.size() ? cells_[index].execute(unit_, bytes, now_ns, color) : color;
+    if (index >= cells_.size()) return color;
+    return cells_[index].execute(unit_, bytes + byte_count_adjust_, now_ns, color);
   }
 
+  // What is added to the bytes of each frame.
+  std::int32_t byte_count_adjust() const noexcept { return byte_count_adjust_; }
+  void set_byte_count_adjust(std::int32_t bytes) noexcept { byte_count_adjust_ = bytes; }
   MeterUnit unit() const noexcept { return unit_; }
   std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(cells_.size()); }
   const MeterCell& cell(std::uint32_t index) const { return cells_.at(index); }
@@ -90,6 +99,7 @@ class Meter {
 
  private:
   MeterUnit unit_;
+  std::int32_t byte_count_adjust_;
   std::vector<MeterCell> cells_;
 };
 

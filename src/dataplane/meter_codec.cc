@@ -119,6 +119,14 @@ MeterCodec::Cells MeterCodec::cells(const nlohmann::json& args) const {
   return {index, index + 1};
 }
 
+std::int32_t parse_byte_count_adjust(const nlohmann::json& value, const std::string& what) {
+  if (value.is_number_integer() && value >= kLeastByteCountAdjust && value <= kMostByteCountAdjust)
+    return value;
+  throw bad_argument(what + ": \"byte_count_adjust\" is " + value.dump() + "; expected bytes, " +
+                     std::to_string(kLeastByteCountAdjust) + " to " +
+                     std::to_string(kMostByteCountAdjust));
+}
+
 nlohmann::json MeterCodec::write(const nlohmann::json& args) {
   const Cells written = cells(args);
   std::optional<MeterLimits> limits;

@@ -24,6 +24,9 @@ std::optional<MeterLimits> read_limits(MeterUnit unit, const nlohmann::json& dat
                                        const std::string& what);
 nlohmann::json written_limits(MeterUnit unit, const std::optional<MeterLimits>& limits);
 
+// Throws CommandError bad_argument; `what` says where.
+std::int32_t parse_byte_count_adjust(const nlohmann::json& value, const std::string& what);
+
 class MeterCodec {
  public:
   MeterCodec(std::string name, Meter& meter) : name_(std::move(name)), meter_(meter) {}

@@ -1,6 +1,6 @@
-// p4run --program PATH.so [--trace [FILTER]]: runs one translated program in memory for packet
-// tests. Requests and answers are the JSON lines of docs/architecture.md §2 on standard input and
-// output: the program's control commands, and
+// p4run --program PATH.so [--pipes N] [--trace [FILTER]]: runs one translated program in memory for
+// packet tests. Requests and answers are the JSON lines of docs/architecture.md §2 on standard
+// input and output: the program's control commands, and
 //   inject {"port": 1, "data": "hex"} -> {"frames": [{"port": 2, "data": "hex"}]}
 // Traces go to standard error (docs/p4soft.md, "Traces").
 #include <cstdio>
@@ -86,9 +86,9 @@ nlohmann::json answer(MemorySwitch& network, const std::string& line) {
   return result;
 }
 
-int run(const std::string& path, const std::optional<std::string>& trace) {
+int run(const std::string& path, std::uint32_t pipes, const std::optional<std::string>& trace) {
   const std::unique_ptr<Program> program =
-      trace ? load_traced_program(path) : load_program(path.c_str());
+      trace ? load_traced_program(path, pipes) : load_program(path.c_str(), pipes);
   std::optional<PacketTracer> tracer;
   if (trace) {
     tracer.emplace(*program, TraceFilter::parse(*trace),
@@ -113,13 +113,17 @@ int main(int argc, char** argv) {
         "p4run", "Runs a translated P4 program in memory: JSON lines in, JSON lines out");
     std::string program;
     app.add_option("--program", program, "lib/p4/NAME.so")->required();
+    std::uint32_t pipes = 1;
+    app.add_option("--pipes", pipes, "Pipes with a state of their own; 1: all ports share one")
+        ->check(CLI::IsMember({1, 2, 4}))
+        ->capture_default_str();
     std::string filter;
     const CLI::Option* const trace =
         app.add_option("--trace", filter, "Trace packets; FILTER as softswitch has it")
             ->expected(0, 1)
             ->type_name("FILTER");
     CLI11_PARSE(app, argc, argv);
-    return turntable::dataplane::run(program,
+    return turntable::dataplane::run(program, pipes,
                                      trace->count() == 0 ? std::nullopt : std::optional(filter));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "p4run: %s\n", error.what());

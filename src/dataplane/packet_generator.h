@@ -19,8 +19,6 @@
 
 namespace turntable::dataplane {
 
-inline constexpr std::uint32_t kPipes = 4;
-
 // One thread. Times are those of one clock, in ns.
 class PacketGenerator {
  public:

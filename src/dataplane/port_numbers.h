@@ -5,6 +5,7 @@
 
 namespace turntable::dataplane {
 
+inline constexpr std::uint32_t kPipes = 4;  // at most
 inline constexpr std::uint32_t kPortsPerPipe = 128;
 inline constexpr std::uint16_t kCpuPort = 64;  // Ethernet, of pipe 0; three more follow
 inline constexpr std::uint32_t kFirstRecirculationPort = 68;  // of a pipe, and the next three

@@ -105,7 +105,7 @@ class Program {
   virtual void egress(Packet& packet) = 0;
 
   // Valid after ingress or egress set `mirrored`, until the next call of either.
-  const MirrorCopy& mirror_copy() const { return mirror_copy_; }
+  virtual const MirrorCopy& mirror_copy() const { return mirror_copy_; }
 
   // nullptr: compiled without tracing, as programs are that run experiments.
   virtual ProgramTrace* trace() noexcept { return nullptr; }
@@ -125,11 +125,12 @@ inline constexpr const char* kProgramAbiSymbol = "turntable_program_abi";
 inline constexpr const char* kProgramCreateSymbol = "turntable_program_create";
 
 // Loads build/lib/p4/NAME.so. Throws std::runtime_error that names the file and the reason. The
-// library stays loaded for the life of the process.
-std::unique_ptr<Program> load_program(const char* path);
+// library stays loaded for the life of the process. `pipes`: so many have a state of their own
+// (program_pipes.h); 1: the ports of all pipes share one.
+std::unique_ptr<Program> load_program(const char* path, std::uint32_t pipes = 1);
 
 // For PATH/NAME.so, the library of the same program that is compiled for tracing:
 // PATH/NAME.trace.so. Throws as load_program does.
-std::unique_ptr<Program> load_traced_program(const std::string& path);
+std::unique_ptr<Program> load_traced_program(const std::string& path, std::uint32_t pipes = 1);
 
 }  // namespace turntable::dataplane

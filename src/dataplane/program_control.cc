@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/command_error.h"
+#include "dataplane/entries_asked.h"
 #include "dataplane/entry_codec.h"
 #include "dataplane/filter_codec.h"
 #include "dataplane/meter_codec.h"
@@ -78,6 +79,15 @@ std::function<void()> undo_of_values(RegisterCodec codec, const nlohmann::json& 
   };
 }
 
+class BatchWrite final : public TableWrite {
+ public:
+  const nlohmann::json& answer() const override { return answered; }
+  void commit() noexcept override { batch.commit(); }
+
+  TableBatch batch;
+  nlohmann::json answered;
+};
+
 }  // namespace
 
 ProgramControl::ProgramControl(std::string program, std::string_view schema_json,
@@ -110,6 +120,8 @@ const std::map<std::string, ProgramControl::Handler, std::less<>>& ProgramContro
       {"meter_write", &ProgramControl::meter_write},
       {"meter_read", &ProgramControl::meter_read},
       {"meter_clear", &ProgramControl::meter_clear},
+      {"meter_byte_count_adjust", &ProgramControl::meter_byte_count_adjust},
+      {"selector_member", &ProgramControl::selector_member},
       {"filter_write", &ProgramControl::filter_write},
       {"filter_read", &ProgramControl::filter_read},
       {"hash_write", &ProgramControl::hash_write},
@@ -199,11 +211,18 @@ void ProgramControl::apply_to_cells(TableBatch& batch, const TableSchema& schema
 }
 
 nlohmann::json ProgramControl::table_write(const nlohmann::json& args) {
+  const auto written = write_tables(args);
+  written->commit();
+  return written->answer();
+}
+
+std::unique_ptr<TableWrite> ProgramControl::write_tables(const nlohmann::json& args) {
   if (!args.contains("updates") || !args.at("updates").is_array()) {
     throw bad_argument("table_write: \"updates\" is missing; expected an array of updates");
   }
   const auto& updates = args.at("updates");
-  TableBatch batch;
+  auto written = std::make_unique<BatchWrite>();
+  TableBatch& batch = written->batch;
   if (continues_on_error(args)) {
     UpdateErrors errors;
     for (std::size_t i = 0; i < updates.size(); ++i) {
@@ -212,8 +231,8 @@ nlohmann::json ProgramControl::table_write(const nlohmann::json& args) {
         if (batch.replaced()) errors.replaced();
       });
     }
-    batch.commit();
-    return errors.answer();
+    written->answered = errors.answer();
+    return written;
   }
   for (std::size_t i = 0; i < updates.size(); ++i) {
     try {
@@ -222,29 +241,37 @@ nlohmann::json ProgramControl::table_write(const nlohmann::json& args) {
       throw refusal_of_batch(i, error);
     }
   }
-  batch.commit();
-  return {{"applied", updates.size()}};
+  written->answered = {{"applied", updates.size()}};
+  return written;
 }
 
 nlohmann::json ProgramControl::table_read(const nlohmann::json& args) {
   const TableSchema& schema = resolve(args);
+  const EntriesAsked asked(args);
   if (schema.is_selector()) {
     return {{"table", schema.name},
-            {"entries", profiles_.read(schema, args)},
+            {"entries", profiles_.read(schema, asked)},
             {"default", nlohmann::json()}};
   }
   const Table& table = match_table(schema);
   const EntryCodec codec(schema, table);
+  const auto entry_of = [&](std::optional<std::uint32_t> number) {
+    if (!number) return nlohmann::json();
+    nlohmann::json entry = *number == kNoEntry ? codec.default_entry() : codec.entry(*number);
+    if (asked.with_handles() && !entry.is_null()) entry["handle"] = Table::handle_of(*number);
+    return entry;
+  };
   nlohmann::json entries = nlohmann::json::array();
-  if (args.contains("entries")) {
-    const auto& wanted = args.at("entries");
-    if (!wanted.is_array()) throw bad_argument("table_read: \"entries\" is no list of keys");
-    for (const auto& entry : wanted) {
-      const std::uint32_t number = table.find(codec.match(entry));
-      entries.push_back(number == kNoEntry ? nlohmann::json() : codec.entry(number));
+  if (asked.by_key()) {
+    for (const auto& key : *asked.by_key()) {
+      const std::uint32_t number = table.find(codec.match(key));
+      entries.push_back(entry_of(number == kNoEntry ? std::nullopt : std::optional(number)));
     }
+  } else if (asked.by_handle()) {
+    for (const std::uint32_t handle : *asked.by_handle())
+      entries.push_back(entry_of(table.with_handle(handle)));
   } else {
-    for (const std::uint32_t number : table.entries()) entries.push_back(codec.entry(number));
+    for (const std::uint32_t number : table.entries()) entries.push_back(entry_of(number));
   }
   return {{"table", schema.name}, {"entries", entries}, {"default", codec.default_entry()}};
 }
@@ -265,6 +292,17 @@ Table& ProgramControl::aging_table(const TableSchema& schema) const {
   if (table != nullptr && table->ages()) return *table;
   throw bad_argument("entries of table " + schema.name +
                      " do not age; add `idle_timeout = true` to it in P4");
+}
+
+void ProgramControl::share_hits(const std::string& table, ControlPlane& other) {
+  const auto mine = tables_.find(table);
+  if (mine == tables_.end() || !mine->second->ages()) return;
+  Table& here = *mine->second;
+  Table& there = *static_cast<ProgramControl&>(other).tables_.at(table);
+  for (const std::uint32_t number : here.entries()) {
+    const std::uint32_t same = there.find(here.match(number));
+    if (same != kNoEntry) Aging::share_hits(here.aging(number), there.aging(same));
+  }
 }
 
 // Their hit states are from now on whether they have been hit since the last update.
@@ -306,7 +344,7 @@ nlohmann::json ProgramControl::aging_read(const nlohmann::json& args) {
         entries.emplace_back(nlohmann::json{{"key", codec.key(number)}, {"idle_ns", idle_ns}});
     if (schema.has_priority) entry["priority"] = table.match(number).priority;
   }
-  return {{"table", schema.name}, {"entries", entries}};
+  return {{"table", schema.name}, {"now_ns", table.now_ns()}, {"entries", entries}};
 }
 
 nlohmann::json ProgramControl::schema(const nlohmann::json&) {
@@ -445,6 +483,24 @@ nlohmann::json ProgramControl::meter_clear(const nlohmann::json&) {
   }
   for (const auto& [name, table] : tables_) table->clear_meters();
   return nlohmann::json::object();
+}
+
+// Of an indexed meter, or of the direct one of a table; with a value it is set.
+nlohmann::json ProgramControl::meter_byte_count_adjust(const nlohmann::json& args) {
+  const TableSchema& schema = resolve(args);
+  const auto answer = [&](auto& meter) -> nlohmann::json {
+    if (const auto given = args.find("byte_count_adjust"); given != args.end())
+      meter.set_byte_count_adjust(parse_byte_count_adjust(*given, "meter " + schema.name));
+    return {{"table", schema.name}, {"byte_count_adjust", meter.byte_count_adjust()}};
+  };
+  Table* const table = table_of(schema);
+  return table != nullptr && table->meter_unit() ? answer(*table) : answer(meter_of(schema));
+}
+
+nlohmann::json ProgramControl::selector_member(const nlohmann::json& args) {
+  const TableSchema& schema = resolve(args);
+  if (schema.is_selector()) return profiles_.chosen_member(schema, args);
+  throw bad_argument("table " + schema.name + " is of type " + schema.type + ", not a Selector");
 }
 
 FilterArray& ProgramControl::filter_of(const TableSchema& schema) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -49,6 +50,10 @@ class ProgramControl final : public ControlPlane {
     for (Table* table : aging_) table->at(now_ns);
   }
   nlohmann::json execute(std::string_view command, const nlohmann::json& args) override;
+  std::unique_ptr<TableWrite> write_tables(const nlohmann::json& args) override;
+  void share_hits(const std::string& table, ControlPlane& other) override;
+  nlohmann::json read_state() override;
+  void take_state(const nlohmann::json& state) override;
   std::size_t digests_waiting() const override { return digests_.size(); }
 
  private:
@@ -72,6 +77,8 @@ class ProgramControl final : public ControlPlane {
   nlohmann::json meter_write(const nlohmann::json& args);
   nlohmann::json meter_read(const nlohmann::json& args);
   nlohmann::json meter_clear(const nlohmann::json& args);
+  nlohmann::json meter_byte_count_adjust(const nlohmann::json& args);
+  nlohmann::json selector_member(const nlohmann::json& args);
   nlohmann::json filter_write(const nlohmann::json& args);
   nlohmann::json filter_read(const nlohmann::json& args);
   nlohmann::json hash_write(const nlohmann::json& args);
@@ -96,6 +103,11 @@ class ProgramControl final : public ControlPlane {
   FilterArray& filter_of(const TableSchema& schema) const;
   Meter& meter_of(const TableSchema& schema) const;
   HashCodec hash_of(const nlohmann::json& args) const;
+
+  const TableSchema* find_schema(const std::string& name) const;  // nullptr: there is none
+  void take_table(const std::string& name, const nlohmann::json& state);
+  void take_groups(const std::string& name, const nlohmann::json& groups);
+  void take_cells(const std::string& name, const nlohmann::json& state);
 
   std::string program_;
   nlohmann::json document_;

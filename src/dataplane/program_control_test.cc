@@ -98,6 +98,32 @@ TEST_F(ProgramControlTest, FailedBatchLeavesEverythingAsItWas) {
   EXPECT_EQ((table_.lookup(KeyWords<1>{0x0A000002ULL | 1ULL << 32}).entry.data<1, 0, 9>()), 2);
 }
 
+TEST_F(ProgramControlTest, AnEntryKeepsItsHandleWhereABatchThatRemovedItFails) {
+  write(json::array({insert("10.0.0.1", 7), insert("10.0.0.2", 8)}));
+  const json args = {{"table", "forward"}, {"with_handles", true}};
+  const json before = control_.execute("table_read", args);
+  const json key = {{"dst", "10.0.0.1"}, {"class", 1}};
+  const json deletion = {{"op", "delete"}, {"table", "forward"}, {"key", key}};
+  EXPECT_EQ(code_of(json::array({deletion, insert("10.0.0.3", 9), deletion})), "not_found");
+  EXPECT_EQ(control_.execute("table_read", args), before);
+  for (const json& entry : before.at("entries")) {
+    const json by_handle = control_.execute(
+        "table_read",
+        {{"table", "forward"}, {"handles", {entry.at("handle")}}, {"with_handles", true}});
+    EXPECT_EQ(by_handle.at("entries"), json::array({entry}));
+  }
+}
+
+TEST_F(ProgramControlTest, EntriesAreAskedForByKeyOrByHandle) {
+  for (const json& args :
+       {json{{"handles", 1}}, json{{"handles", {-1}}}, json{{"entries", 1}},
+        json{{"with_handles", 1}}, json{{"handles", json::array()}, {"entries", json::array()}}}) {
+    json whole = args;
+    whole["table"] = "forward";
+    EXPECT_THROW(control_.execute("table_read", whole), CommandError) << args;
+  }
+}
+
 TEST_F(ProgramControlTest, FullAndNotFound) {
   write({insert("10.0.0.1", 1), insert("10.0.0.2", 2)});
   EXPECT_EQ(code_of(json::array({insert("10.0.0.3", 3)})), "full");

@@ -31,6 +31,7 @@ MatchKind match_kind(const std::string& type) {
 
 int width_of(const nlohmann::json& type) {
   if (type.at("type") == "uint32") return 32;
+  if (type.at("type") == "uint64") return 64;
   return type.at("type") == "bool" ? 1 : type.at("width").get<int>();
 }
 

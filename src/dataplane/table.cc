@@ -111,6 +111,12 @@ std::vector<std::uint32_t> Table::entries() const {
   return result;
 }
 
+std::optional<std::uint32_t> Table::with_handle(std::uint32_t handle) const {
+  if (handle == handle_of(kNoEntry)) return kNoEntry;
+  if (handle == 0 || handle > matches_.size() || !in_use(handle - 1)) return std::nullopt;
+  return handle - 1;
+}
+
 void Table::clear_counters() {
   if (!direct_.counter) return;
   for (std::size_t begin = 0; begin < pool_.size(); begin += stride_) {

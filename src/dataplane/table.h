@@ -33,6 +33,7 @@ inline constexpr std::uint32_t kDefaultOfMember = 0xFFFFFFFF;
 struct DirectExterns {
   bool counter = false;
   std::optional<MeterUnit> meter = std::nullopt;
+  std::int32_t byte_count_adjust = 0;  // what the meter adds to the bytes of each frame
   std::optional<FilterKind> filter = std::nullopt;
   std::vector<std::uint64_t> cell = {};  // what a direct register's cell is at first, by field
 
@@ -124,8 +125,11 @@ class Table {
 
   std::uint32_t capacity() const noexcept { return capacity_; }
   std::uint32_t size() const noexcept { return size_; }
+  const DirectExterns& direct() const noexcept { return direct_; }
   bool has_counter() const noexcept { return direct_.counter; }
   std::optional<MeterUnit> meter_unit() const noexcept { return direct_.meter; }
+  std::int32_t byte_count_adjust() const noexcept { return direct_.byte_count_adjust; }
+  void set_byte_count_adjust(std::int32_t bytes) noexcept { direct_.byte_count_adjust = bytes; }
   std::optional<FilterKind> filter_kind() const noexcept { return direct_.filter; }
   std::size_t filter_start() const noexcept { return direct_.filter_start(); }
   std::size_t cell_start() const noexcept { return direct_.cell_start(); }
@@ -169,6 +173,11 @@ class Table {
   }
   const Match& match(std::uint32_t entry) const { return matches_[entry]; }
   bool in_use(std::uint32_t entry) const { return !matches_[entry].first.empty(); }
+  // BfRt's handle of an entry, which it has as long as it is there. The driver of a Tofino gives
+  // the first one to the default entry.
+  static std::uint32_t handle_of(std::uint32_t entry) { return entry + 1; }
+  // Nothing: no entry has it.
+  std::optional<std::uint32_t> with_handle(std::uint32_t handle) const;
   std::vector<std::uint32_t> entries() const;  // in use, without the default entry
   void clear_counters();
   void clear_meters();  // none has limits any more

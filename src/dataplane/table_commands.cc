@@ -1,6 +1,5 @@
 #include "dataplane/table_commands.h"
 
-#include <charconv>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -39,24 +38,12 @@ bool has_both(const Json& args) {
   return fixed != 0 && fixed != args.at("updates").size();
 }
 
-// "updates[3]: …" of a part, with the number that the update has in the whole.
-CommandError renumbered(const CommandError& error, const Part& part) {
-  constexpr std::string_view kBegin = "updates[";
-  const std::string message = error.what();
-  std::size_t index = 0;
-  if (!message.starts_with(kBegin)) return error;
-  const char* end = message.data() + message.size();
-  const auto parsed = std::from_chars(message.data() + kBegin.size(), end, index);
-  if (parsed.ec != std::errc() || index >= part.places.size()) return error;
-  return {error.code(), std::string(kBegin) + std::to_string(part.places[index]) + parsed.ptr};
-}
-
 template <typename Write>
 void write_part(const Part& part, const Write& write) {
   try {
     write(Json{{"updates", part.updates}});
   } catch (const CommandError& error) {
-    throw renumbered(error, part);
+    throw renumbered(error, part.places);
   }
 }
 

@@ -2,9 +2,12 @@
 // ("on_error": "continue").
 #pragma once
 
+#include <charconv>
 #include <cstddef>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "common/command_error.h"
@@ -16,6 +19,19 @@ namespace turntable::dataplane {
 inline CommandError refusal_of_batch(std::size_t index, const CommandError& error) {
   return {error.code(), "updates[" + std::to_string(index) + "]: " + error.what() +
                             " (no update of this batch was applied)"};
+}
+
+// The same of a part of a batch ("updates[3]: …"), with the number that the update has in the
+// whole.
+inline CommandError renumbered(const CommandError& error, std::span<const std::size_t> places) {
+  constexpr std::string_view kBegin = "updates[";
+  const std::string message = error.what();
+  std::size_t index = 0;
+  if (!message.starts_with(kBegin)) return error;
+  const char* end = message.data() + message.size();
+  const auto parsed = std::from_chars(message.data() + kBegin.size(), end, index);
+  if (parsed.ec != std::errc() || index >= places.size()) return error;
+  return {error.code(), std::string(kBegin) + std::to_string(places[index]) + parsed.ptr};
 }
 
 // Throws bad_argument for anything but "stop" (nothing is applied, the default) and "continue".

@@ -1,6 +1,7 @@
 #include "p4runtime_server/digest_lists.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "p4runtime_server/refusal.h"
 
@@ -72,6 +73,12 @@ bool DigestLists::has_any() const {
 void DigestLists::clear() {
   const std::lock_guard lock(mutex_);
   kinds_.clear();
+}
+
+void DigestLists::take_over(DigestLists& before) {
+  const std::scoped_lock lock(mutex_, before.mutex_);
+  kinds_ = std::exchange(before.kinds_, {});
+  next_list_ = before.next_list_;
 }
 
 std::size_t DigestLists::room(const Kind& kind) const {

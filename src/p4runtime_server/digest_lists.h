@@ -37,6 +37,8 @@ class DigestLists {
   std::vector<p4::v1::DigestEntry> entries(std::uint32_t id) const;
   bool has_any() const;
   void clear();
+  // All that `before` has; that is empty then.
+  void take_over(DigestLists& before);
 
   // A digest that came now. Lists that are full then; their time is the caller's to set.
   Lists add(std::uint32_t id, p4::v1::P4Data data, Time now);

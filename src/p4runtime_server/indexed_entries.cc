@@ -56,7 +56,8 @@ void read_register(RunningProgram& program, const config::Register& cells,
                    const p4::v1::RegisterEntry& wanted, const Entities& found) {
   const ProgramInfo& info = program.info();
   const std::vector<NumberType> types = types_of(info.document(), cells.type_spec());
-  Json command = {{"table", info.on_switch(cells.preamble())}};
+  // A register has a value in each pipe, of which P4Runtime knows one.
+  Json command = {{"table", info.on_switch(cells.preamble())}, {"pipes", {0}}};
   std::int64_t index = 0;
   if (wanted.has_index()) {
     index = index_of(wanted.index(), cells.size(), name_of(cells));

@@ -70,6 +70,7 @@ void Notifications::run() {
         waited = true;
       }
       streams_.alone([&] {
+        if (current_() != program) return;  // another program was set meanwhile
         follow_ports(*program);
         tell_of_idle_entries(*program);
       });

@@ -1,13 +1,16 @@
 #include "p4runtime_server/pipeline_config.h"
 
+#include <google/protobuf/text_format.h>
 #include <google/protobuf/util/message_differencer.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "common/sha256.h"
+#include "p4runtime_server/reconciliation.h"
 #include "p4runtime_server/refusal.h"
 #include "p4runtime_server/registered_programs.h"
 #include "p4runtime_server/replication_entries.h"
@@ -62,6 +65,36 @@ void remember(RunningProgram& program, const p4::v1::ForwardingPipelineConfig& c
   }
 }
 
+// A command that has to do with a library's file, whose path is not for clients.
+Json call_for_library(bfrt_server::SwitchLink& link, const char* command, Json args) {
+  try {
+    return link.call(command, std::move(args));
+  } catch (const CommandError& error) {
+    if (error.code() == "state_conflict") throw not_reconcilable(error.what());
+    if (error.code() != "bad_argument") throw;
+    std::fprintf(stderr, "p4runtime-server: %s\n", error.what());
+    throw Refusal(grpc::StatusCode::INTERNAL,
+                  "softswitch cannot load the program's library; was it replaced just now? The "
+                  "reason is on p4runtime-server's standard error");
+  }
+}
+
+struct LibraryFacts {
+  std::string program;
+  config::P4Info info;
+};
+
+// As the library itself says, whatever is beside it.
+LibraryFacts info_of(bfrt_server::SwitchLink& link, const std::filesystem::path& library,
+                     const std::string& hash) {
+  const Json found =
+      call_for_library(link, "library_info", {{"library", library.string()}, {"sha256", hash}});
+  LibraryFacts facts{found.at("program"), {}};
+  if (!google::protobuf::TextFormat::ParseFromString(found.at("p4info"), &facts.info))
+    throw std::runtime_error("the P4Info of " + library.string() + " cannot be read");
+  return facts;
+}
+
 std::string what_is_expected(const std::string& device_config) {
   return "the device config has " + std::to_string(device_config.size()) +
          " bytes; expected the SHA-256, in hexadecimal, of a registered program's NAME.so "
@@ -73,21 +106,16 @@ Json command(const char* name, Json args = Json::object()) {
 }
 
 // Members go after who names them; groups after entries, before members.
-void remove_profiles(RunningProgram& program, Json& updates) {
-  const ProgramInfo& info = program.info();
+void clear_profiles(const ProgramInfo& info, Json& updates) {
   for (const config::ActionProfile& profile : info.document().action_profiles()) {
-    for (const std::string& name :
-         {info.selector_of(profile), info.on_switch(profile.preamble())}) {
-      if (name.empty()) continue;
-      const Json found = program.link().call("table_read", {{"table", name}}).at("entries");
-      for (const Json& entry : found)
-        updates.push_back({{"table", name}, {"op", "delete"}, {"key", entry.at("key")}});
-    }
+    for (const std::string& name : {info.selector_of(profile), info.on_switch(profile.preamble())})
+      if (!name.empty()) updates.push_back({{"table", name}, {"op", "clear"}});
   }
 }
 
 // Tables as the program's start left them, but for entries that it had from the start and that are
-// no constants. No packet sees some of it done and some not.
+// no constants. No packet sees some of it done and some not; none of the commands depends on what is
+// there, so that none fails after another.
 void begin_anew(RunningProgram& program) {
   const ProgramInfo& info = program.info();
   Json updates = Json::array();
@@ -95,12 +123,12 @@ void begin_anew(RunningProgram& program) {
     const std::string name = info.on_switch(table.preamble());
     if (!table.is_const_table() && !table.match_fields().empty())
       updates.push_back({{"table", name}, {"op", "clear"}});
-    if (table.const_default_action_id() == 0 && table.implementation_id() == 0)
+    if (table.const_default_action_id() == 0)
       updates.push_back({{"table", name}, {"op", "reset_default"}});
   }
   for (const config::ValueSet& set : info.document().value_sets())
     updates.push_back({{"table", info.on_switch(set.preamble())}, {"op", "clear"}});
-  remove_profiles(program, updates);
+  clear_profiles(info, updates);
   program.link().call("sequence",
                       {{"commands",
                         {command("table_write", {{"updates", updates}}), command("register_clear"),
@@ -118,7 +146,7 @@ std::optional<std::string> PipelineConfig::source_of(const Request& request) con
 }
 
 std::optional<PipelineConfig::Library> PipelineConfig::verify(
-    const RunningProgram& program, const Request& request, const CompiledSource* compiled) const {
+    RunningProgram& program, const Request& request, const CompiledSource* compiled) const {
   if (!request.has_config()) throw invalid("the configuration is missing");
   const config::P4Info& given = request.config().p4info();
   const std::string& device_config = request.config().p4_device_config();
@@ -127,11 +155,11 @@ std::optional<PipelineConfig::Library> PipelineConfig::verify(
       throw Refusal(grpc::StatusCode::ABORTED,
                     "another configuration was saved while this one was compiled");
     }
-    const RegisteredProgram& made = compiled->program();
-    check_p4info("that was sent as P4 source", made.info, given);
-    const std::string hash = sha256_of_file(made.library);
-    return hash == program.library_hash() ? std::nullopt
-                                          : std::optional(Library{made.library, hash});
+    const std::string hash = sha256_of_file(compiled->library());
+    config::P4Info info = info_of(program.link(), compiled->library(), hash).info;
+    check_p4info("that was sent as P4 source", info, given);
+    if (hash == program.library_hash()) return std::nullopt;
+    return Library{compiled->library(), hash, std::move(info)};
   }
   const std::string hash = hash_in(device_config);
   if (hash.empty() || hash == program.library_hash()) {
@@ -149,10 +177,11 @@ std::optional<PipelineConfig::Library> PipelineConfig::verify(
   if (!found) {
     throw invalid("no registered program has the hash " + hash +
                   (programs_.empty() ? "; start p4runtime-server with --programs"
-                                     : "; those of " + programs_.string() + " are registered"));
+                                     : "; those in its --programs directory are registered"));
   }
-  check_p4info(found->library.stem().string(), found->info, given);
-  return Library{found->library, hash};
+  LibraryFacts facts = info_of(program.link(), *found, hash);
+  check_p4info(facts.program, facts.info, given);
+  return Library{*found, hash, std::move(facts.info)};
 }
 
 void PipelineConfig::commit(RunningProgram& program, const Request& request,
@@ -164,19 +193,29 @@ void PipelineConfig::commit(RunningProgram& program, const Request& request,
     remember(program, request.config());
     return;
   }
-  program.link().call("program_load",
-                      {{"library", library->path.string()}, {"sha256", library->hash}});
+  call_for_library(program.link(), "program_load",
+                   {{"library", library->path.string()}, {"sha256", library->hash}});
   remember(*replace(), request.config());
 }
 
 void PipelineConfig::reconcile(RunningProgram& program, const Request& request,
-                               const CompiledSource* compiled) {
-  if (verify(program, request, compiled)) {
-    throw invalid(
-        "softswitch runs another program, whose entries would be lost; use VERIFY_AND_COMMIT");
+                               const CompiledSource* compiled, const Replace& replace) {
+  const auto library = verify(program, request, compiled);
+  if (!library) {
+    saved_.reset();
+    remember(program, request.config());
+    return;
   }
+  check_reconcilable(program, library->info);
+  call_for_library(program.link(), "program_load",
+                   {{"library", library->path.string()},
+                    {"sha256", library->hash},
+                    {"keep_state", true},
+                    {"program_number", program.number()}});
   saved_.reset();
-  remember(program, request.config());
+  const auto next = replace();
+  next->take_over(program);
+  remember(*next, request.config());
 }
 
 void PipelineConfig::set(RunningProgram& program, const Request& request,
@@ -197,7 +236,7 @@ void PipelineConfig::set(RunningProgram& program, const Request& request,
       if (!saved_) throw not_found("there is no saved configuration; VERIFY_AND_SAVE saves one");
       return commit(program, Request(*saved_), compiled, replace);
     case Set::RECONCILE_AND_COMMIT:
-      return reconcile(program, request, compiled);
+      return reconcile(program, request, compiled, replace);
     default:
       throw invalid("what to do with the configuration is not said");
   }

@@ -29,8 +29,8 @@ class PipelineConfig {
   std::optional<std::string> source_of(const Request& request) const;
 
   // `compiled`: the source; nullptr: none is compiled here. Throws Refusal: INVALID_ARGUMENT no
-  // configuration, one of no known program, or one whose P4Info is not that of its program;
-  // NOT_FOUND there is nothing to commit; ABORTED the saved one is not what was compiled any more.
+  // configuration, one of no known program, one whose P4Info is not that of its program, or state
+  // that RECONCILE_AND_COMMIT cannot keep; NOT_FOUND there is nothing to commit; ABORTED the saved one is not what was compiled any more.
   void set(RunningProgram& program, const Request& request, const CompiledSource* compiled,
            const Replace& replace);
 
@@ -43,13 +43,15 @@ class PipelineConfig {
   struct Library {
     std::filesystem::path path;
     std::string hash;
+    config::P4Info info;
   };
   // That of another program; nothing: the one that runs is meant.
-  std::optional<Library> verify(const RunningProgram& program, const Request& request,
+  std::optional<Library> verify(RunningProgram& program, const Request& request,
                                 const CompiledSource* compiled) const;
   void commit(RunningProgram& program, const Request& request, const CompiledSource* compiled,
               const Replace& replace);
-  void reconcile(RunningProgram& program, const Request& request, const CompiledSource* compiled);
+  void reconcile(RunningProgram& program, const Request& request, const CompiledSource* compiled,
+                 const Replace& replace);
 
   std::filesystem::path programs_;
   std::optional<Request> saved_;

@@ -1,9 +1,5 @@
 #include "p4runtime_server/registered_programs.h"
 
-#include <google/protobuf/text_format.h>
-
-#include <fstream>
-#include <sstream>
 #include <stdexcept>
 
 #include "common/sha256.h"
@@ -11,8 +7,7 @@
 namespace turntable::p4runtime_server {
 namespace {
 
-// The library for tracing has the same P4Info, and another name. Reading what is no file may wait
-// for ever.
+// The library for tracing is not run so. Reading what is no file may wait for ever.
 bool is_library(const std::filesystem::directory_entry& entry) {
   const std::filesystem::path& path = entry.path();
   std::error_code error;
@@ -21,17 +16,6 @@ bool is_library(const std::filesystem::directory_entry& entry) {
 }
 
 }  // namespace
-
-p4::config::v1::P4Info p4info_beside(std::filesystem::path library) {
-  const std::filesystem::path path = library.replace_extension(".p4info.txtpb");
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  p4::config::v1::P4Info info;
-  if (!file || !google::protobuf::TextFormat::ParseFromString(text.str(), &info))
-    throw std::runtime_error("the P4Info " + path.string() + " cannot be read");
-  return info;
-}
 
 void check_program_directory(const std::filesystem::path& directory) {
   const std::string what = "--programs " + directory.string();
@@ -45,13 +29,12 @@ void check_program_directory(const std::filesystem::path& directory) {
                              "it; chmod o-w it, or take another");
 }
 
-std::optional<RegisteredProgram> find_program(const std::filesystem::path& directory,
-                                              const std::string& hash) {
+std::optional<std::filesystem::path> find_program(const std::filesystem::path& directory,
+                                                  const std::string& hash) {
   if (directory.empty()) return std::nullopt;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
-    if (is_library(entry) && sha256_of_file(entry.path()) == hash)
-      return RegisteredProgram{entry.path(), p4info_beside(entry.path())};
+    if (is_library(entry) && sha256_of_file(entry.path()) == hash) return entry.path();
   }
   return std::nullopt;
 }

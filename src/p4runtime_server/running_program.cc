@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace turntable::p4runtime_server {
 namespace {
@@ -71,6 +72,25 @@ void RunningProgram::forget_all() {
   const std::lock_guard lock(mutex_);
   notes_.clear();
   idle_timeouts_.clear();
+}
+
+void RunningProgram::take_over(RunningProgram& before) {
+  one_shots_ = std::exchange(before.one_shots_, std::nullopt);
+  watched_ = std::exchange(before.watched_, {});
+  digests_.take_over(before.digests_);
+  const std::scoped_lock lock(mutex_, before.mutex_);
+  notes_ = std::exchange(before.notes_, {});
+  idle_timeouts_ = std::exchange(before.idle_timeouts_, {});
+}
+
+std::set<std::uint32_t> RunningProgram::tables_with_idle_timeouts() const {
+  const std::lock_guard lock(mutex_);
+  std::set<std::uint32_t> tables;
+  for (const auto& [entry, notes] : notes_) {
+    p4::v1::TableEntry place;
+    if (notes.idle_timeout_ns != 0 && place.ParseFromString(entry)) tables.insert(place.table_id());
+  }
+  return tables;
 }
 
 ActionSets& RunningProgram::one_shots() {

@@ -50,6 +50,7 @@ class RunningProgram {
   explicit RunningProgram(const SwitchAddress& address);
 
   const std::string& name() const { return facts_.name; }
+  std::uint64_t number() const { return facts_.number; }
   const ProgramInfo& info() const { return info_; }
   // Of its library as softswitch loaded it: SHA-256 in hexadecimal.
   const std::string& library_hash() const { return facts_.library_sha256; }
@@ -59,7 +60,12 @@ class RunningProgram {
   void note(const std::string& entry, EntryNotes notes);
   void forget(const std::string& entry) { note(entry, {}); }
   void forget_all();
+  // What clients wrote beside entities of the program before, which softswitch has kept: notes, sets
+  // of actions, watched ports, digests. That one then has nothing of it. As for writing.
+  void take_over(RunningProgram& before);
   EntryNotes notes(const std::string& entry) const;
+  // Ids of tables of which an entry has one.
+  std::set<std::uint32_t> tables_with_idle_timeouts() const;
   // The shortest idle time-out that an entry has. Nothing: none has one.
   std::optional<std::int64_t> shortest_idle_timeout_ns() const;
 
@@ -73,6 +79,7 @@ class RunningProgram {
   const std::map<GroupName, WatchedGroup>& watched() const { return watched_; }
 
   DigestLists& digests() { return digests_; }
+  const DigestLists& digests() const { return digests_; }
 
   // The configuration that a client has set; nothing: the program was there before.
   void set_cookie(std::optional<std::uint64_t> cookie);

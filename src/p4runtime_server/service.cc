@@ -13,6 +13,9 @@ namespace {
 
 constexpr const char* kApiVersion = "1.4.1";
 
+// Without the path of its socket.
+constexpr const char* kNoAnswer = "softswitch does not answer; is it running?";
+
 // Each holds its answer, and one of the server's threads, until its client has taken it.
 constexpr int kMostAnswers = 32;
 
@@ -38,6 +41,13 @@ void check_answers(const Counted& answer) {
                   " answers to Read wait for their clients to take them; try again");
 }
 
+// Of a fault here or in softswitch: its text may have paths of the installation.
+grpc::Status internal_error(const std::string& text) {
+  std::fprintf(stderr, "p4runtime-server: %s\n", text.c_str());
+  return {grpc::StatusCode::INTERNAL,
+          "a fault of the switch's own; the reason is on p4runtime-server's standard error"};
+}
+
 // Whatever goes wrong is the call's status, not the server's end.
 template <typename Body>
 grpc::Status status_of(const Body& body) noexcept {
@@ -46,9 +56,12 @@ grpc::Status status_of(const Body& body) noexcept {
   } catch (const Refusal& refusal) {
     return refusal.status();
   } catch (const CommandError& error) {
-    return from_switch(error).status();
+    const Refusal refusal = from_switch(error);
+    if (refusal.code() == grpc::StatusCode::INTERNAL) return internal_error(error.what());
+    if (error.code() == "unavailable") return {refusal.code(), kNoAnswer};
+    return refusal.status();
   } catch (const std::exception& error) {
-    return {grpc::StatusCode::INTERNAL, error.what()};
+    return internal_error(error.what());
   }
 }
 
@@ -73,7 +86,7 @@ Service::Service(const SwitchAddress& address, const std::optional<std::string>&
                  [this](const std::string& why) {
                    std::fprintf(stderr, "p4runtime-server: no switch: %s\n", why.c_str());
                    const std::lock_guard lock(mutex_);
-                   why_not_ = why;
+                   why_not_ = kNoAnswer;
                  }}) {
   if (cpu_interface)
     cpu_port_.emplace(*cpu_interface, [this](std::string_view frame) { packet_in(frame); });

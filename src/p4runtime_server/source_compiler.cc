@@ -155,8 +155,7 @@ std::unique_ptr<CompiledSource> SourceCompiler::compile(const std::string& sourc
       new CompiledSource(is_busy_, options_.directory, source));
   write_file(source_in(compiled->directory_), source);
   run(*compiled, is_cancelled);
-  const fs::path library = compiled->directory_ / "made" / (std::string(kProgram) + ".so");
-  compiled->program_ = {library, p4info_beside(library)};
+  compiled->library_ = compiled->directory_ / "made" / (std::string(kProgram) + ".so");
   return compiled;
 }
 
@@ -186,7 +185,9 @@ void SourceCompiler::run(const CompiledSource& compiled,
   if (status == kWrongProgram) throw invalid(messages);
   std::fprintf(stderr, "p4runtime-server: the translator %s: %s\n", child->end().c_str(),
                messages.c_str());
-  throw Refusal(grpc::StatusCode::INTERNAL, "the translator " + child->end() + ": " + messages);
+  throw Refusal(grpc::StatusCode::INTERNAL,
+                "the translator failed, for another reason than the program; that is on "
+                "p4runtime-server's standard error");
 }
 
 }  // namespace turntable::p4runtime_server

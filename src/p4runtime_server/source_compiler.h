@@ -9,7 +9,6 @@
 #include <string>
 
 #include "node/children.h"
-#include "p4runtime_server/registered_programs.h"
 
 namespace turntable::p4runtime_server {
 
@@ -19,7 +18,7 @@ struct SourceCompilerOptions {
   double deadline_s = 300;           // of one compilation
 };
 
-// A program that was compiled. Its files are there as long as it lives, and no other is compiled.
+// A program that was compiled. Its library is there as long as it lives, and no other is compiled.
 class CompiledSource {
  public:
   ~CompiledSource();
@@ -27,7 +26,7 @@ class CompiledSource {
   CompiledSource& operator=(const CompiledSource&) = delete;
 
   const std::string& source() const { return source_; }
-  const RegisteredProgram& program() const { return program_; }
+  const std::filesystem::path& library() const { return library_; }
 
  private:
   friend class SourceCompiler;
@@ -37,7 +36,7 @@ class CompiledSource {
   std::atomic<bool>& is_busy_;
   std::filesystem::path directory_;
   std::string source_;
-  RegisteredProgram program_;
+  std::filesystem::path library_;
 };
 
 // Thread-safe.

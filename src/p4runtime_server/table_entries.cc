@@ -137,8 +137,11 @@ SwitchUpdate write_default(RunningProgram& program, Update::Type type, const con
   check_default_place(table, entry);
   if (table.const_default_action_id() != 0)
     throw denied(in(table) + ": its default action is a constant of the program");
-  if (table.implementation_id() != 0)
-    throw not_supported(in(table) + ": the default action beside an action profile stays");
+  if (table.implementation_id() != 0) {
+    throw denied(in(table) +
+                 ": beside an action profile the default action is the program's alone (P4Runtime "
+                 "1.4, \"Default Entry\")");
+  }
   const std::string place = identity(table, entry);
   Json update = {{"table", info.on_switch(table.preamble())}};
   if (!entry.has_action()) {
@@ -192,8 +195,8 @@ void put_found_action(const ProgramInfo& info, const config::Table& table, const
 void read_table(RunningProgram& program, const config::Table& table, const TableEntry& wanted,
                 const std::function<void(TableEntry&&)>& each) {
   const ProgramInfo& info = program.info();
-  std::map<std::string, std::int64_t> idle_times;
-  if (wanted.has_time_since_last_hit()) idle_times = idle_times_ns(program, table, 0);
+  std::map<std::string, IdleTime> idle;
+  if (wanted.has_time_since_last_hit()) idle = idle_times(program, table, 0);
   const auto give = [&](const Json& found, bool is_default) {
     TableEntry entry;
     if (is_default) {
@@ -208,9 +211,9 @@ void read_table(RunningProgram& program, const config::Table& table, const Table
     put_found_action(info, table, found, may_have_set ? program.one_shots().find(name) : nullptr,
                      entry);
     put_notes(notes, entry);
-    const auto idle_ns = idle_times.find(name);
-    if (idle_ns != idle_times.end())
-      entry.mutable_time_since_last_hit()->set_elapsed_ns(idle_ns->second);
+    const auto idle_for = idle.find(name);
+    if (idle_for != idle.end())
+      entry.mutable_time_since_last_hit()->set_elapsed_ns(idle_for->second.ns);
     entry.set_is_const(!is_default && table.is_const_table());
     put_found_direct(info, table, wanted, found.at("data"), entry);
     if (is_wanted(wanted, entry)) each(std::move(entry));

@@ -46,6 +46,7 @@ def translate(
 
     Raises P4Error, or OSError if a file cannot be read.
     """
+    _check_file_name(path)
     shipped = frozenset(each.name for each in INCLUDE.iterdir() if each.suffix == ".p4")
     program = parse(
         path,
@@ -73,6 +74,15 @@ def translate(
         for warning in dict.fromkeys(warnings):  # pipelines may share blocks
             warn(warning)
     return emit_program(path.stem, program, scope, pipes)
+
+
+def _check_file_name(path: Path) -> None:
+    """It stands in the C++, in a comment and a string."""
+    if not path.stem.isprintable() or '"' in path.stem or "\\" in path.stem:
+        raise P4Error(
+            Position(ascii(str(path)), 1, 1),
+            "the name of a program has no quotes, backslashes or control characters: rename it",
+        )
 
 
 def _define(text: str) -> tuple[str, str]:

@@ -46,7 +46,10 @@ def read(path: Path) -> Constants:
 
 
 def cpp_header(source: str, namespace: str, constants: Constants) -> str:
-    """`enum class Outcome { kGetHit = 3 }` for outcome_t's GET_HIT, `kSlots` for SLOTS."""
+    """`enum class Outcome { kGetHit = 3 }` for outcome_t's GET_HIT, `kSlots` for SLOTS.
+
+    Raises ValueError for a number that has no room in 64 bits.
+    """
     lines = [
         f"// Generated from {source} by p4soft.constants.",
         "#pragma once",
@@ -61,8 +64,17 @@ def cpp_header(source: str, namespace: str, constants: Constants) -> str:
         lines.append("};")
     lines.append("")
     for name, value in constants.numbers.items():
-        lines.append(f"inline constexpr std::uint32_t k{_camel(name)} = {value};")
+        lines.append(f"inline constexpr {_cpp_type(name, value)} k{_camel(name)} = {value};")
     return "\n".join([*lines, "", f"}}  // namespace {namespace}", ""])
+
+
+def _cpp_type(name: str, value: int) -> str:
+    for type_, bits in (("std::uint32_t", 32), ("std::uint64_t", 64)):
+        if 0 <= value < 1 << bits:
+            return type_
+    if -(1 << 31) <= value < 0:
+        return "std::int32_t"
+    raise ValueError(f"constant {name} is {value}; C++ gets numbers from -2^31 to 2^64 - 1")
 
 
 def _camel(name: str) -> str:
@@ -82,6 +94,9 @@ def main(arguments: list[str] | None = None) -> int:
         write_if_changed(options.output / f"{options.file.stem}.h", text)
     except P4Error as error:
         print(error, file=sys.stderr)
+        return 1
+    except ValueError as error:
+        print(f"p4soft constants: {options.file}: {error}", file=sys.stderr)
         return 1
     except OSError as error:
         print(f"p4soft constants: {error.filename}: {error.strerror}", file=sys.stderr)

@@ -35,7 +35,8 @@ class EventLoopTest : public ::testing::Test {
     pool_ = std::make_unique<FramePool>(2 * kBatch);  // the least that softswitch takes
     pipeline_ = std::make_unique<Pipeline>(program_, ports_, *pool_);
     loop_ = std::make_unique<EventLoop>(ports_, *pool_, *pipeline_);
-    control_ = std::make_unique<SwitchControl>(program_, ports_, *pipeline_, *loop_);
+    control_ = std::make_unique<SwitchControl>(program_, ports_, *pipeline_, *loop_,
+                                               SwitchControl::Options{});
     server_ = std::make_unique<node::ControlServer>(directory_.path(), "softswitch");
     control_->serve(*server_);
     loop_thread_ = std::thread([this] { loop_->run(); });
@@ -103,6 +104,34 @@ TEST_F(EventLoopTest, CommandsOfTheProgramAreForwarded) {
   EXPECT_EQ(answer["command"], "echo");
   EXPECT_EQ(answer["args"]["x"], 1);
   EXPECT_EQ(error_of("echo", {{"fail", true}}), "full");
+}
+
+TEST_F(EventLoopTest, ASequenceEndsAtTheFirstCommandThatFailsAndSaysWhich) {
+  const Json works = {{"command", "echo"}};
+  const Json fails = {{"command", "echo"}, {"args", {{"fail", true}}}};
+  try {
+    ask("sequence", {{"commands", {works, fails, works}}});
+    FAIL();
+  } catch (const CommandError& error) {
+    EXPECT_EQ(error.code(), "full");
+    EXPECT_NE(std::string(error.what()).find("commands[1]: the table is full"), std::string::npos)
+        << error.what();
+  }
+  EXPECT_EQ(program_.executed, 2);
+}
+
+TEST_F(EventLoopTest, OfASequenceThatIsWrongSomewhereNothingIsDone) {
+  const Json works = {{"command", "echo"}};
+  const Json wrong[] = {{{"command", 5}},
+                        {{"command", "eco"}},
+                        {{"command", "sequence"}},
+                        {{"args", Json::object()}},
+                        {{"command", "echo"}, {"args", 5}},
+                        {{"command", "echo"}, {"arguments", Json::object()}},
+                        7};
+  for (const Json& each : wrong)
+    EXPECT_EQ(error_of("sequence", {{"commands", {works, each}}}), "bad_argument") << each;
+  EXPECT_EQ(program_.executed, 0);
 }
 
 TEST_F(EventLoopTest, PortStatsCountAndClear) {

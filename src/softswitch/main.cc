@@ -30,6 +30,7 @@ struct Options {
   std::filesystem::path directory;
   std::string name = "softswitch";
   std::string program;
+  std::uint32_t pipes = 1;
   std::vector<std::string> ports;  // NUMBER=INTERFACE
   std::vector<std::string> cpu_ports;
   std::string port_driver = "af_packet";
@@ -76,7 +77,8 @@ std::unique_ptr<Port> open_port(const Options& options, const PortArgument& port
 }
 
 PortTable open_ports(const Options& options) {
-  PortTable ports;
+  // One state is for the ports of all pipes that there may be.
+  PortTable ports(options.pipes == 1 ? dataplane::kPipes : options.pipes);
   const auto open = [&](const std::vector<std::string>& arguments, bool is_cpu) {
     for (const std::string& argument : arguments) {
       const PortArgument port = is_cpu ? parse_cpu_port(argument) : parse_port(argument);
@@ -100,8 +102,9 @@ void print_trace(const nlohmann::ordered_json& trace, bool as_json) {
 // Runs until `shutdown` or a signal. Returns the exit status.
 int run(const Options& options) {
   node::ControlServer server(options.directory, options.name);
-  const auto program = options.trace ? dataplane::load_traced_program(options.program)
-                                     : dataplane::load_program(options.program.c_str());
+  const auto program = options.trace
+                           ? dataplane::load_traced_program(options.program, options.pipes)
+                           : dataplane::load_program(options.program.c_str(), options.pipes);
   std::optional<dataplane::PacketTracer> tracer;
   if (options.trace) {
     tracer.emplace(*program, dataplane::TraceFilter::parse(*options.trace),
@@ -113,8 +116,10 @@ int run(const Options& options) {
   if (tracer) pipeline.trace_with(*tracer);
   EventLoop loop(ports, pool, pipeline);
   loop.set_busy_poll_ns(options.busy_poll_ns);
-  SwitchControl control(*program, ports, pipeline, loop, tracer ? &*tracer : nullptr,
-                        std::filesystem::absolute(options.program));
+  SwitchControl control(*program, ports, pipeline, loop,
+                        {.tracer = tracer ? &*tracer : nullptr,
+                         .library = std::filesystem::absolute(options.program),
+                         .pipes = options.pipes});
   control.serve(server);
   server.set_state("forwarding");
 
@@ -152,6 +157,11 @@ int run_program(int argc, char** argv) {
   app.option("--directory", options.directory, "Run directory for the control socket").required();
   app.option("--name", options.name, "Node name").shows_default();
   app.option("--program", options.program, "Compiled program, lib/p4/NAME.so").required();
+  std::string pipes = "1";
+  app.option("--pipes", pipes,
+             "Pipes of 128 ports with tables and registers of their own; 1: all ports share them")
+      .one_of({"1", "2", "4"})
+      .shows_default();
   app.option("--port", options.ports, "NUMBER=INTERFACE; repeatable").required();
   app.option("--cpu-port", options.cpu_ports,
              "[NUMBER=]INTERFACE of the control plane; without a number 64, as on Tofino 1");
@@ -181,6 +191,7 @@ int run_program(int argc, char** argv) {
              "this directory");
   if (const auto status = app.parse(argc, argv)) return *status;
   if (trace.given()) options.trace = filter;
+  options.pipes = static_cast<std::uint32_t>(std::stoul(pipes));
   return run(options);
 }
 

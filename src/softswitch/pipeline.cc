@@ -176,8 +176,10 @@ bool Pipeline::generate(std::uint64_t now_ns) {
   return packet_generator_.generate(
       now_ns, kBatch, [&](std::uint16_t ingress_port, std::span<const std::uint8_t> bytes) {
         const std::uint32_t pipe = ingress_port / dataplane::kPortsPerPipe;
-        Port& port = *ports_.find(static_cast<std::uint16_t>(pipe * dataplane::kPortsPerPipe +
-                                                             dataplane::kFirstRecirculationPort));
+        Port* const generating = ports_.find(static_cast<std::uint16_t>(
+            pipe * dataplane::kPortsPerPipe + dataplane::kFirstRecirculationPort));
+        if (generating == nullptr) return;  // there is no such pipe
+        Port& port = *generating;
         Frame* const frame = pool_.available() > reserved_frames(pool_) ? pool_.acquire() : nullptr;
         if (frame == nullptr || bytes.size() > dataplane::kMaxFrame) {
           port.counters().drop(DropReason::kNoBuffer);

@@ -6,8 +6,8 @@
 
 namespace turntable::softswitch {
 
-PortTable::PortTable() {
-  for (std::uint16_t number = 0; number < kMaxPorts; ++number) {
+PortTable::PortTable(std::uint32_t pipes) : pipes_(pipes) {
+  for (std::uint16_t number = 0; number < pipes * dataplane::kPortsPerPipe; ++number) {
     if (!dataplane::is_recirculation_port(number)) continue;
     recirculation_.push_back(std::make_unique<RecirculationPort>(number));
     by_number_[number] = recirculation_.back().get();
@@ -20,6 +20,13 @@ void PortTable::add(std::unique_ptr<Port> port) {
   if (number >= kMaxPorts) {
     throw std::invalid_argument(what + "expected a number below " + std::to_string(kMaxPorts) +
                                 ", TNA ports have 9 bits");
+  }
+  if (number >= pipes_ * dataplane::kPortsPerPipe) {
+    throw std::invalid_argument(
+        what + "is of pipe " + std::to_string(number / dataplane::kPortsPerPipe) +
+        ", and the switch has " + std::to_string(pipes_) +
+        " pipes of 128 ports; expected a number below " +
+        std::to_string(pipes_ * dataplane::kPortsPerPipe) + ", or more --pipes");
   }
   if (dataplane::is_recirculation_port(number)) {
     throw std::invalid_argument(what +

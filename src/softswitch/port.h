@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "dataplane/port_numbers.h"
 #include "softswitch/counters.h"
 #include "softswitch/frame_pool.h"
 
@@ -85,9 +86,10 @@ class RecirculationPort : public Port {
 // The ports by number. The recirculation ports are there from the beginning.
 class PortTable {
  public:
-  PortTable();
+  // `pipes`: their ports there may be.
+  explicit PortTable(std::uint32_t pipes = dataplane::kPipes);
 
-  // Throws std::invalid_argument when the number is out of range or taken.
+  // Throws std::invalid_argument when the number is out of range, of no pipe, or taken.
   void add(std::unique_ptr<Port> port);
 
   Port* find(std::uint16_t number) const {
@@ -98,6 +100,7 @@ class PortTable {
   std::span<const std::unique_ptr<Port>> recirculation() const { return recirculation_; }
 
  private:
+  std::uint32_t pipes_;
   std::vector<std::unique_ptr<Port>> recirculation_;
   std::vector<std::unique_ptr<Port>> ports_;
   std::vector<Port*> by_number_ = std::vector<Port*>(kMaxPorts, nullptr);

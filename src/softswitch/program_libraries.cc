@@ -37,7 +37,7 @@ UniqueFd copy_in_memory(const std::string& path, const std::string& bytes) {
 }  // namespace
 
 ProgramLibraries::Loaded ProgramLibraries::load(const std::string& path,
-                                                const std::string& expected) {
+                                                const std::string& expected, std::uint32_t pipes) {
   const std::string bytes = read_library(path);
   const std::string hash = sha256_of(bytes);
   if (!expected.empty() && hash != expected) {
@@ -48,7 +48,7 @@ ProgramLibraries::Loaded ProgramLibraries::load(const std::string& path,
   if (!copy) copy = copy_in_memory(path, bytes);
   const std::string file = "/proc/self/fd/" + std::to_string(copy.get());
   try {
-    return {dataplane::load_program(file.c_str()), hash};
+    return {dataplane::load_program(file.c_str(), pipes), hash};
   } catch (const std::runtime_error& error) {
     throw std::runtime_error(path + ": " + error.what());
   }

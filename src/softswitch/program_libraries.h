@@ -21,8 +21,9 @@ class ProgramLibraries {
 
   // `expected`: the SHA-256 that the file has to have; empty: any. What is loaded is what was
   // hashed, whatever happens to the file meanwhile. A library stays loaded for the life of the
-  // process. Throws std::runtime_error that names the file and the reason.
-  Loaded load(const std::string& path, const std::string& expected);
+  // process. `pipes`: as load_program has it. Throws std::runtime_error that names the file and the
+  // reason.
+  Loaded load(const std::string& path, const std::string& expected, std::uint32_t pipes);
 
  private:
   // Open for good: the dynamic linker knows a library by its path, which has their numbers.

@@ -1,6 +1,8 @@
 #include "softswitch/switch_control.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "common/clock.h"
 #include "common/command_error.h"
@@ -30,6 +32,10 @@ double deadline_argument(const Json& args) {
                      "; expected seconds from 0 to " + std::to_string(kMaxDigestWaitS));
 }
 
+std::string place_of(std::size_t number) {
+  return "sequence: commands[" + std::to_string(number) + "]";
+}
+
 Json describe(Port& port) {
   return {{"port", port.number()},
           {"interface", port.interface()},
@@ -41,15 +47,15 @@ Json describe(Port& port) {
 }  // namespace
 
 SwitchControl::SwitchControl(dataplane::Program& program, const PortTable& ports,
-                             Pipeline& pipeline, EventLoop& loop, dataplane::PacketTracer* tracer,
-                             std::string library)
+                             Pipeline& pipeline, EventLoop& loop, Options options)
     : program_(&program),
-      library_(std::move(library)),
+      library_(std::move(options.library)),
       library_sha256_(sha256_of_file(library_)),
+      pipes_(options.pipes),
       ports_(ports),
       pipeline_(pipeline),
       loop_(loop),
-      tracer_(tracer),
+      tracer_(options.tracer),
       fixed_tables_([&pipeline](const dataplane::FixedTables::State& state) {
         pipeline.replication().configure(state);
       }),
@@ -92,6 +98,7 @@ void SwitchControl::serve(node::ControlServer& server) {
   on_pipeline("pipeline_thread_clear", [this](const Json&) { return pipeline_thread_clear(); });
   on_pipeline("info", [this](const Json&) { return info(); });
   server.on("digest_wait", [this](const Json& args) { return digest_wait(args); });
+  server.on("library_info", [this](const Json& args) { return library_info(args); });
   server.on("program_load", [this](const Json& args) { return program_load(args); });
   server.on_shutdown([this] { digest_waits_.close(); });
   loop_.after_batch([this] { digest_waits_.offer(); });
@@ -110,11 +117,28 @@ Json SwitchControl::in_sequence(const Json& args) {
   if (!commands.is_array())
     throw bad_argument("sequence: \"commands\" is " + commands.dump() +
                        R"(; expected an array of {"command", "args"})");
-  for (const Json& each : commands) {
-    expect_names("sequence", each, {"command", "args"});
-    on_program(each.value("command", ""), each.value("args", Json::object()));
+  for (std::size_t i = 0; i < commands.size(); ++i) check_command(place_of(i), commands[i]);
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    try {
+      on_program(commands[i].at("command"), commands[i].value("args", Json::object()));
+    } catch (const CommandError& error) {
+      throw CommandError(error.code(), place_of(i) + ": " + error.what());
+    }
   }
   return Json::object();
+}
+
+// Of a sequence: before any of its commands is executed.
+void SwitchControl::check_command(const std::string& place, const Json& command) const {
+  expect_names(place, command, {"command", "args"});
+  const Json name = command.value("command", Json());
+  const Json args = command.value("args", Json::object());
+  const std::vector<std::string> known = program_->control().commands();
+  if (!name.is_string() || std::find(known.begin(), known.end(), name) == known.end())
+    throw bad_argument(place + ": \"command\" is " + name.dump() +
+                       "; expected one of the program's, such as table_write");
+  if (!args.is_object())
+    throw bad_argument(place + ": \"args\" is " + args.dump() + "; expected an object");
 }
 
 void SwitchControl::check_program(const Json& args) const {
@@ -126,32 +150,53 @@ void SwitchControl::check_program(const Json& args) const {
                                             "; read `info` again");
 }
 
+// "library" and "sha256" of `args`.
+ProgramLibraries::Loaded SwitchControl::load_library(const std::string& command, const Json& args) {
+  const Json path = args.value("library", Json());
+  if (!path.is_string())
+    throw bad_argument(command + ": \"library\" is " + path.dump() + "; expected a path");
+  const Json hash = args.value("sha256", Json(""));
+  if (!hash.is_string())
+    throw bad_argument(command + ": \"sha256\" is " + hash.dump() + "; expected hexadecimal digits");
+  try {
+    return libraries_.load(path, hash, pipes_);
+  } catch (const std::runtime_error& error) {
+    throw bad_argument(command + ": " + error.what());
+  }
+}
+
+Json SwitchControl::library_info(const Json& args) {
+  expect_names("library_info", args, {"library", "sha256"});
+  const std::lock_guard lock(loading_);
+  const ProgramLibraries::Loaded found = load_library("library_info", args);
+  Json answer = found.program->control().execute("p4info", Json::object());
+  answer["program"] = found.program->name();
+  return answer;
+}
+
 // The new program is made while the old one runs. What has left the old one's ingress leaves
 // through its egress, but for what has to wait in queues.
 Json SwitchControl::program_load(const Json& args) {
-  expect_names("program_load", args, {"library", "sha256"});
-  const Json path = args.value("library", Json());
-  if (!path.is_string())
-    throw bad_argument("program_load: \"library\" is " + path.dump() + "; expected a path");
-  const Json hash = args.value("sha256", Json(""));
-  if (!hash.is_string())
-    throw bad_argument("program_load: \"sha256\" is " + hash.dump() +
-                       "; expected hexadecimal digits");
+  expect_names("program_load", args, {"library", "sha256", "keep_state", "program_number"});
+  const Json keep_state = args.value("keep_state", Json(false));
+  if (!keep_state.is_boolean())
+    throw bad_argument("program_load: \"keep_state\" is " + keep_state.dump() +
+                       "; expected true or false");
   if (tracer_ != nullptr)
     throw CommandError("wrong_state", "program_load: a switch that traces keeps its program");
-  const std::string library = path;
   const std::lock_guard lock(loading_);
-  ProgramLibraries::Loaded next;
-  try {
-    next = libraries_.load(library, hash);
-  } catch (const std::runtime_error& error) {
-    throw bad_argument(std::string("program_load: ") + error.what());
-  }
+  ProgramLibraries::Loaded next = load_library("program_load", args);
+  const std::string library = args.at("library");
   Json answer = loop_.tasks().call(
       [&]() -> Json {
+        check_program(args);
         pipeline_.flush();
-        fixed_tables_.clear();
-        pipeline_.packet_generator().configure({}, 0);
+        if (keep_state) {
+          next.program->control().take_state(program_->control().read_state());
+        } else {
+          fixed_tables_.clear();
+          pipeline_.packet_generator().configure({}, 0);
+        }
         pipeline_.run_program(*next.program);
         digest_waits_.take_from(next.program->control());
         program_ = next.program.get();
@@ -284,6 +329,7 @@ Json SwitchControl::info() {
           {"program_number", program_number_},
           {"library", library_},
           {"library_sha256", library_sha256_},
+          {"pipes", pipes_},
           {"ports", std::move(ports)},
           {"settings", settings(Json::object())},
           {"pipeline_thread", pipeline_thread()}};

@@ -24,11 +24,13 @@ namespace turntable::softswitch {
 // nothing. Only digest_wait waits, and only program_load reads files, on their connection's thread.
 class SwitchControl {
  public:
-  // `tracer`: nullptr where the switch does not trace. `library`: the program's file, which is
-  // told.
+  struct Options {
+    dataplane::PacketTracer* tracer = nullptr;  // nullptr: the switch does not trace
+    std::string library;                        // the program's file, which is told
+    std::uint32_t pipes = 1;                    // of the program, and of those loaded later
+  };
   SwitchControl(dataplane::Program& program, const PortTable& ports, Pipeline& pipeline,
-                EventLoop& loop, dataplane::PacketTracer* tracer = nullptr,
-                std::string library = "");
+                EventLoop& loop, Options options);
 
   // Registers the commands, before the loop runs; this object has to outlive server.run().
   void serve(node::ControlServer& server);
@@ -39,8 +41,11 @@ class SwitchControl {
   Json on_program(const std::string& command, const Json& args);
   // The first that fails ends them; what those before it did stays.
   Json in_sequence(const Json& args);
+  void check_command(const std::string& place, const Json& command) const;
   // Throws CommandError "program_changed" where "program_number" is of another program.
   void check_program(const Json& args) const;
+  ProgramLibraries::Loaded load_library(const std::string& command, const Json& args);
+  Json library_info(const Json& args);
   Json program_load(const Json& args);
   Json trace(const std::string& command, const Json& args);
   Json digest_wait(const Json& args);
@@ -58,6 +63,7 @@ class SwitchControl {
   std::string library_;  // its file
   std::string library_sha256_;
   std::uint64_t program_number_ = 1;  // counts the programs since the start
+  std::uint32_t pipes_;
 
   std::mutex loading_;
   ProgramLibraries libraries_;

@@ -77,7 +77,8 @@ class FakeProgram : public dataplane::Program, public dataplane::ControlPlane {
  public:
   using Stage = std::function<void(dataplane::Packet&)>;
 
-  std::size_t digests = 0;  // what digest_read takes
+  std::size_t digests = 0;   // what digest_read takes
+  std::size_t executed = 0;  // other commands
   Stage on_ingress = [](dataplane::Packet&) {};
   Stage on_egress = [](dataplane::Packet&) {};
 
@@ -102,6 +103,8 @@ class FakeProgram : public dataplane::Program, public dataplane::ControlPlane {
   void egress(dataplane::Packet& packet) override { on_egress(packet); }
 
   std::vector<std::string> commands() const override { return {"echo"}; }
+  nlohmann::json read_state() override { return {}; }
+  void take_state(const nlohmann::json&) override {}
   std::size_t digests_waiting() const override { return digests; }
   nlohmann::json execute(std::string_view command, const nlohmann::json& args) override {
     if (command == "digest_read") {
@@ -109,6 +112,7 @@ class FakeProgram : public dataplane::Program, public dataplane::ControlPlane {
       digests = 0;
       return answer;
     }
+    ++executed;
     if (args.contains("fail")) throw CommandError("full", "the table is full");
     return {{"command", command}, {"args", args}};
   }

@@ -48,7 +48,12 @@ def _by_name(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _by_name(item) for key, item in value.items()}
     if isinstance(value, list):
-        return {_name(item, place): _by_name(item) for place, item in enumerate(value)}
+        found: Names = {}
+        for place, item in enumerate(value):
+            name = _name(item, place)
+            # One that is there twice is a difference.
+            found[f"{name}, item {place}" if name in found else name] = _by_name(item)
+        return found
     return value
 
 

@@ -395,7 +395,7 @@ def test_incremental_changes_of_an_entry_do_not_exist(client: Client) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["dyn_key_mask", "dyn_hashing", "byte_count_adj", "selector_update_notify"],
+    ["dyn_key_mask", "dyn_hashing", "selector_update_notify"],
 )
 def test_attributes_without_a_meaning_here_are_unimplemented(client: Client, name: str) -> None:
     update = client.proto.Update(type="INSERT")
@@ -520,7 +520,8 @@ def test_an_entry_names_a_member_or_a_group(client: Client, switch: SoftswitchTa
     assert colour(switch) == 0x11
     (entry,) = client.read("groups", {"$SELECTOR_GROUP_ID": 5})
     assert entry.data == {
-        "$ACTION_MEMBER_ID": [1, 2], "$ACTION_MEMBER_STATUS": [True, False], "$MAX_GROUP_SIZE": 4
+        "$ACTION_MEMBER_ID": [1, 2], "$ACTION_MEMBER_STATUS": [True, False], "$MAX_GROUP_SIZE": 4,
+        "$ADT_OFFSET": 0xDEADBEEF,
     }  # fmt: skip
     assert [client.usage(table) for table in ("painted", "members", "groups")] == [1, 2, 1]
 

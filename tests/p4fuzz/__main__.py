@@ -16,7 +16,7 @@ from pathlib import Path
 from p4soft.cli import RECURSION_LIMIT
 
 from .campaign import Result, campaign, smith_work, work
-from .p4smith import P4SmithError, Smithed
+from .p4smith import NO_PROGRAM, P4SmithError, Smithed
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
 _REPORT_SECONDS = 60
@@ -76,6 +76,9 @@ def _smith(outcomes: Iterator[Smithed], failures: Path) -> int:
     )
     for reason, count in refusals.most_common():
         print(f"{count:6} {reason}")
+    if refusals[NO_PROGRAM] == programs:
+        print("p4fuzz: P4Smith wrote no program, so nothing was examined", file=sys.stderr)
+        return 2
     return 1 if faults else 0
 
 

@@ -22,6 +22,7 @@ from .switch_model import Frame
 
 _ARGUMENTS = ("--target", "tofino", "--arch", "tna")
 _LONGEST_FRAME = 200
+NO_PROGRAM = "P4Smith itself failed"
 _SIGNALS = 128
 
 
@@ -57,7 +58,7 @@ class Smith:
         made = subprocess.run(command, capture_output=True, text=True, check=False)
         # An assertion of its own; p4c tells of the signal by its exit status, as a shell does.
         if made.returncode < 0 or made.returncode > _SIGNALS:
-            return Smithed(seed, refusal="P4Smith itself failed")
+            return Smithed(seed, refusal=NO_PROGRAM)
         if made.returncode or not path.exists():
             words = (made.stderr or made.stdout).strip().splitlines()
             raise P4SmithError(words[-1] if words else f"ended with status {made.returncode}")

@@ -84,6 +84,16 @@ def test_reasons_have_neither_names_nor_numbers() -> None:
     assert reason(message) == "N does not fit in TYPE; expected less than '…'"
 
 
+def test_a_generator_that_always_fails_is_no_success(
+    build_dir: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TURNTABLE_BUILD_DIR", str(build_dir))
+    outcomes = [Smithed(seed, "P4Smith itself failed") for seed in (1, 2)]
+    monkeypatch.setattr(command, "campaign", lambda *_: iter(outcomes))
+    assert command.main(["--p4smith", "p4smith"]) == 2
+    assert "nothing was examined" in capsys.readouterr().err
+
+
 def test_refusals_are_counted_by_reason(
     build_dir: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -18,6 +19,7 @@ from bfrt.client import CallError as BfrtError
 from bfrt.client import Client as BfrtClient
 from bfrt.conftest import PORTS, Server
 from bfrt.test_tables import insertion
+from google.protobuf import text_format
 from packet.live_switch import DEADLINE_S, SoftswitchTarget
 from packet.targets import CommandFailedError
 
@@ -126,6 +128,44 @@ def test_a_library_of_another_hash_is_not_loaded(
     assert "bad_argument" in str(failed.value)
     assert f"{path}: its SHA-256 is " in str(failed.value)
     assert bare_switch.command("info")["program"] == "everything"
+
+
+def test_the_p4info_of_a_program_is_its_librarys(
+    start_in_front: Callable[..., Server], programs: Programs, own: Path, proto: SimpleNamespace
+) -> None:
+    """Whatever the file beside it says, and whether there is one."""
+    client = primary_of(start_in_front(f"--programs={own.parent}"), proto)
+    config, other = programs.config("packets"), programs.config("packets")
+    other.p4info.tables[0].size += 1
+    beside = own.with_suffix(".p4info.txtpb")
+    try:
+        beside.write_text(text_format.MessageToString(other.p4info))
+        with pytest.raises(CallError) as failed:
+            client.set_config("VERIFY_AND_COMMIT", other)
+        assert failed.value.code.name == "INVALID_ARGUMENT"
+        assert "the P4Info is not that of program packets. First difference: " in str(failed.value)
+        beside.unlink()
+        client.set_config("VERIFY_AND_COMMIT", config)
+        assert client.get_config() == config
+    finally:
+        client.close()
+
+
+def test_clients_do_not_hear_where_files_are(
+    start_in_front: Callable[..., Server], programs: Programs, own: Path, proto: SimpleNamespace
+) -> None:
+    library = own.with_name("broken.so")
+    library.write_bytes(b"no library")
+    client = primary_of(start_in_front(f"--programs={own.parent}"), proto)
+    try:
+        digest = hashlib.sha256(library.read_bytes()).hexdigest().encode()
+        for device_config, code in ((digest, "INTERNAL"), (b"0" * 64, "INVALID_ARGUMENT")):
+            with pytest.raises(CallError) as failed:
+                client.set_config("VERIFY", programs.config("packets", of=device_config))
+            assert failed.value.code.name == code
+            assert str(own.parent) not in failed.value.message
+    finally:
+        client.close()
 
 
 def test_what_is_no_file_is_not_waited_for(

@@ -130,3 +130,18 @@ def test_a_group_that_is_full_says_so(client: Client) -> None:
     full = group(client, 5, m1=1, m2=1, m3=1, m4=1, m5=1)
     update = client.update("INSERT", action_profile_group=full)
     assert refused(client, update) == code("RESOURCE_EXHAUSTED")
+
+
+def test_the_default_entry_is_the_programs(client: Client, switch: SoftswitchTarget) -> None:
+    """As "Default Entry" has it; another control plane's goes with the next configuration."""
+    entry = client.entry("painted", client.action("NoAction"))
+    entry.is_default_action = True
+    assert refused(client, client.update("MODIFY", table_entry=entry)) == code("PERMISSION_DENIED")
+    client.write(client.update("INSERT", table_entry=forward(client)))
+    client.write(client.update("INSERT", action_profile_member=member(client, 1, 0x10)))
+    named = {"table": "painted", "op": "set_default", "data": {"$ACTION_MEMBER_ID": 1}}
+    switch.command("table_write", updates=[named])
+    assert colour(client, switch) == 0x10
+    client.set_config("VERIFY_AND_COMMIT", client.get_config())
+    assert client.read(client.proto.Entity(action_profile_member={})) == []
+    assert switch.command("table_read", table="painted")["default"] is None

@@ -225,6 +225,19 @@ def test_a_compilation_has_a_deadline(
     await_end([int(await_file(waiting.pids))])
 
 
+def test_a_translator_that_fails_keeps_its_reason_from_clients(
+    start_compiling: StartCompiling, programs: Programs, tmp_path: Path
+) -> None:
+    """It may name files of the installation; standard error has it."""
+    translator = tmp_path / "failing"
+    translator.write_text(f"#!/bin/sh\necho {tmp_path}/lib/p4soft/cli.py is broken >&2\nexit 3\n")
+    translator.chmod(0o755)
+    code, message = refusal(start_compiling(translator).client, "VERIFY", config(programs))
+    assert code == "INTERNAL"
+    assert message.startswith("the translator failed, for another reason than the program")
+    assert "/" not in message
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_a_compilation_ends_with_the_server(
     start_compiling: StartCompiling,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -65,6 +65,12 @@ def library_of(build_dir: Path, p4_directory: Path, p4_trace: str | None) -> Cal
     """Translates and compiles a program's text, once."""
     traced = p4_trace is not None
     return lambda text: compile_text(text, p4_directory, build_dir, traced=traced)
+
+
+@pytest.fixture(scope="session")
+def traced_library_of(build_dir: Path, p4_directory: Path) -> Callable[[str], Path]:
+    """As `library_of`, for tests that read traces."""
+    return lambda text: compile_text(text, p4_directory, build_dir, traced=True)
 
 
 @pytest.fixture(scope="package")
@@ -130,4 +136,34 @@ def load_anywhere(
 
     yield loaded
     for target in running.values():
+        target.close()
+
+
+@pytest.fixture(params=TARGETS)
+def start_anywhere(
+    request: pytest.FixtureRequest,
+    build_dir: Path,
+    library_of: Callable[[str], Path],
+    tmp_path: Path,
+    p4_trace: str | None,
+) -> Iterator[Callable[[str, list[int], Sequence[str]], Target]]:
+    """Starts a program with these ports and options on a target, for one test."""
+    if request.param == "softswitch" and os.geteuid() != 0:
+        pytest.skip("the target softswitch makes network namespaces: it needs root")
+    started: list[Target] = []
+
+    def start(text: str, ports: list[int], options: Sequence[str]) -> Target:
+        library = library_of(text)
+        if request.param == "memory":
+            runner = build_dir / "bin" / "p4run"
+            started.append(MemoryTarget(runner, library, p4_trace, options))
+        else:
+            binary = build_dir / "bin" / "softswitch"
+            started.append(
+                SoftswitchTarget(binary, library, tmp_path, ports, p4_trace, options=options)
+            )
+        return started[-1]
+
+    yield start
+    for target in started:
         target.close()

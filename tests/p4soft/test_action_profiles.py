@@ -55,7 +55,7 @@ def starting(load: Callable[[str], MemoryTarget]) -> Iterator[Start]:
     yield of
     for switch in started:
         write(switch, TABLE, "clear")
-        if switch.command("schema")["tables"][-1]["table_type"] == "Selector":
+        if any(t["table_type"] == "Selector" for t in switch.command("schema")["tables"]):
             write(switch, GROUPS, "clear")
         write(switch, MEMBERS, "clear")
 
@@ -325,7 +325,10 @@ def test_a_batch_that_fails_leaves_groups_as_they_were(fair: MemoryTarget) -> No
     with pytest.raises(CommandFailedError, match="exists already"):
         fair.command("table_write", updates=updates)
     assert fair.command("table_read", table=GROUPS)["entries"] == before
-    data = {"$ACTION_MEMBER_ID": [1], "$ACTION_MEMBER_STATUS": [True], "$MAX_GROUP_SIZE": 4}
+    data = {
+        "$ACTION_MEMBER_ID": [1], "$ACTION_MEMBER_STATUS": [True], "$MAX_GROUP_SIZE": 4,
+        "$ADT_OFFSET": 0xDEADBEEF,
+    }  # fmt: skip
     assert before == [{"key": {"$SELECTOR_GROUP_ID": 1}, "data": data}]
 
 
@@ -351,7 +354,8 @@ def test_a_selector_whose_profile_no_table_uses_is_left_out(load: Any) -> None:
 
 def test_the_schema_is_the_compilers(fair: MemoryTarget) -> None:
     types = {
-        name: fair.command("table_info", table=name)["schema"] for name in (TABLE, MEMBERS, GROUPS)
+        name: fair.command("table_info", table=name)["schema"]
+        for name in (TABLE, MEMBERS, GROUPS, f"{GROUPS}_get_member")
     }
     assert types[TABLE]["table_type"] == "MatchAction_Indirect_Selector"
     assert [key["name"] for key in types[TABLE]["key"]] == ["hdr.data.kind"]
@@ -366,5 +370,13 @@ def test_the_schema_is_the_compilers(fair: MemoryTarget) -> None:
     assert (types[GROUPS]["table_type"], types[GROUPS]["size"]) == ("Selector", 2)
     fields = [field["singleton"] for field in types[GROUPS]["data"]]
     assert [(field["name"], field["repeated"]) for field in fields] == [
-        ("$ACTION_MEMBER_ID", True), ("$ACTION_MEMBER_STATUS", True), ("$MAX_GROUP_SIZE", False)
+        ("$ACTION_MEMBER_ID", True), ("$ACTION_MEMBER_STATUS", True), ("$MAX_GROUP_SIZE", False),
+        ("$ADT_OFFSET", False),
+    ]  # fmt: skip
+    assert fields[-1]["type"] == {"type": "uint32", "default_value": 0xDEADBEEF}
+    choice = types[f"{GROUPS}_get_member"]
+    assert (choice["table_type"], choice["size"]) == ("SelectorGetMember", 1)
+    assert choice["depends_on"] == [types[GROUPS]["id"]]
+    assert [(key["name"], key["type"]) for key in choice["key"]] == [
+        ("$SELECTOR_GROUP_ID", {"type": "uint64"}), ("hash_value", {"type": "uint64"})
     ]  # fmt: skip

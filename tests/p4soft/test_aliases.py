@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from p4_programs import EGRESS, METADATA, program
+from p4_programs import EGRESS, METADATA, PARSER, program
 from refusals import check_refused
 
 KIND, A, B = 0, 1, slice(2, 4)  # of the answer
@@ -106,6 +106,52 @@ def test_the_other_half_has_two_fields(load) -> None:
     ((_, out),) = load(text).send(1, bytes(14))
     assert out[B] == b"\0\0"
     assert out[4:8] == b"\0\0\0\x08"
+
+
+# Functions of the top level, which either half may call; what is written past an assignment; and
+# two pairs that differ only by a dot.
+ELSEWHERE = program(
+    """
+        if (hdr.data.kind >= 3) { md.port = 33; invalidate(ig_tm_md.ucast_egress_port); }
+        if (hdr.data.kind == 3) { md.port = 33; }
+        if (hdr.data.kind == 1) { last_wins(md); }
+        if (hdr.data.kind == 2) { reads_the_other(md, hdr.data.b); }
+        hdr.data.c = 16w0 ++ md.other;
+    """,
+    metadata=ALIASES.replace(
+        "struct",
+        """\
+@pa_alias("ingress", "md.inner.apart", "md.m8")
+@pa_alias("ingress", "md.inner_apart", "md.inner_wide")
+struct""",
+    )
+    + METADATA.replace("bool", "bit<8> inner_apart; bit<8> inner_wide; bool"),
+    top="""
+void last_wins(inout metadata_t md) { md.m16 = 1; md.other = 0; }
+void reads_the_other(inout metadata_t md, out bit<16> found) { md.m16 = 0x4321; found = md.other; }
+""",
+    parser_local="Checksum() sum;",
+    parser=PARSER.replace(
+        "hdr.data);", "hdr.data); sum.subtract(hdr.data.b); sum.subtract_all_and_deposit(md.m16);"
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "port", "b", "other"),
+    [(0, 5, 0x1234, 0xEDCB), (1, 5, 0x1234, 0), (2, 5, 0x4321, 0x4321), (3, 33, 0x1234, 0xEDCB)],
+)
+def test_a_field_follows_wherever_the_other_is_written(
+    load, kind: int, port: int, b: int, other: int
+) -> None:
+    """By the residue of a checksum (0 less 0x1234), by functions, and after invalidate."""
+    frame = bytes([kind, 0]) + b"\x12\x34" + bytes(10)
+    ((left_from, out),) = load(ELSEWHERE).send(1, frame)
+    assert (left_from, out[B], out[4:8]) == (port, b.to_bytes(2, "big"), other.to_bytes(4, "big"))
+
+
+def test_an_invalid_port_is_no_port_in_either_field(load) -> None:
+    assert load(ELSEWHERE).send(1, bytes([4]) + bytes(13)) == []
 
 
 WRONG = {

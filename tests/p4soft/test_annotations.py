@@ -309,6 +309,28 @@ def test_wishes_to_a_traffic_manager_that_does_not_have_them(load) -> None:
     assert (port, out[1], out[2:4]) == (5, 3 << 3 | 5, b"\0\0")
 
 
+# What generated code and its runtime call something, and what is no identifier of C++.
+TAKEN = ["packet", "packet_bytes", "now_ns", "mirror_copy", "digests", "case1", "1st", "$", "2.x"]
+
+
+def test_names_of_instances_are_nothing_to_generated_code(load) -> None:
+    """Each is a register with a number of its own, which the packet adds up."""
+    registers, actions, calls = [], [], []
+    for number, name in enumerate(TAKEN):
+        registers.append(f'@name("{name}") Register<bit<16>, bit<1>>(1, {1 << number}) r{number};')
+        actions.append(
+            f"RegisterAction<bit<16>, bit<1>, bit<16>>(r{number}) get{number} = "
+            "{ void apply(inout bit<16> value, out bit<16> result) { result = value; } };"
+        )
+        calls.append(f"hdr.data.b = hdr.data.b + get{number}.execute(0);")
+    text = program("\n".join(calls), top="\n".join(registers), local="\n".join(actions))
+    target = load(text)
+    assert target.send(1, bytes(14)) == [(5, bytes([0, 0, 0x01, 0xFF]) + bytes(10))]
+    for number, name in enumerate(TAKEN):
+        read = target.command("register_read", table=f"pipe.{name}", first=0, count=1)
+        assert read["values"] == [1 << number]
+
+
 # Members of tna.p4's intrinsic metadata, and where their effect is tested.
 P4SOFT = "tests/p4soft/test_{}.py"
 SHOWN = {

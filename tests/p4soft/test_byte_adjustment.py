@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from p4_programs import program
+from packet.targets import CommandFailedError
 from refusals import check_refused
 
 COUNTERS = program(
@@ -77,6 +78,22 @@ def test_meter_sees_the_adjusted_bytes(load) -> None:
     switch.command("meter_write", table="m", index=0, data=data)
     colors = [switch.send(1, bytes(BYTES), now_ns=10**12)[0][1][1] for _ in range(5)]
     assert colors == [0, 0, 0, 3, 3]
+
+
+def test_the_control_plane_puts_another_adjustment_in_the_programs_place(load) -> None:
+    """What it sets is added, as in the chip's register; the compiler writes -30 there."""
+    switch = load(COUNTERS)
+    assert switch.command("meter_byte_count_adjust", table="m")["byte_count_adjust"] == -30
+    switch.command("meter_byte_count_adjust", table="m", byte_count_adjust=-2)
+    limits = {"CIR_KBPS": 0, "PIR_KBPS": 0, "CBS_KBITS": 1, "PBS_KBITS": 1}
+    data = {f"$METER_SPEC_{name}": value for name, value in limits.items()}
+    switch.command("meter_write", table="m", index=0, data=data)
+    colors = [switch.send(1, bytes(BYTES))[0][1][1] for _ in range(3)]
+    assert colors == [0, 0, 3]  # 125 bytes hold two frames of 62, but not three
+    with pytest.raises(CommandFailedError, match="expected bytes, -8192 to 8191"):
+        switch.command("meter_byte_count_adjust", table="m", byte_count_adjust=True)
+    with pytest.raises(CommandFailedError, match="is of type Counter, not a Meter"):
+        switch.command("meter_byte_count_adjust", table="plain")
 
 
 def test_a_frame_shorter_than_the_adjustment_counts_less_than_nothing(load) -> None:

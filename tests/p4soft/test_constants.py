@@ -53,6 +53,28 @@ def test_cpp_gets_the_same(source: Path, tmp_path: Path) -> None:
     subprocess.run(["c++", "-std=c++20", "-fsyntax-only", program], check=True)
 
 
+def test_numbers_of_any_size_are_the_same_in_cpp(source: Path, tmp_path: Path) -> None:
+    source.write_text("const bit<48> MAC = 0x123456789ABC;\nconst int LESS = -5;\n")
+    arguments = [str(source), "--namespace", "here::p4", "--output", str(tmp_path)]
+    assert constants.main(arguments) == 0
+    program = tmp_path / "program.cc"
+    program.write_text("""
+        #include "shared_numbers.h"
+        static_assert(here::p4::kMac == 0x123456789ABC && here::p4::kLess == -5);
+    """)
+    subprocess.run(["c++", "-std=c++20", "-fsyntax-only", program], check=True)
+
+
+def test_a_number_that_cpp_has_no_room_for_is_refused(
+    source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source.write_text("const bit<128> ADDRESS = 1 << 64;\n")
+    arguments = [str(source), "--namespace", "here", "--output", str(tmp_path / "out")]
+    assert constants.main(arguments) == 1
+    assert "constant ADDRESS is 18446744073709551616; C++ gets" in capsys.readouterr().err
+    assert not (tmp_path / "out/shared_numbers.h").exists()
+
+
 def test_a_number_that_would_be_cut_off_is_refused(source: Path) -> None:
     source.write_text("const bit<8> MOST = 256;\n")
     with pytest.raises(P4Error, match=r"1:21: error: 256 does not fit in bit<8>, which makes it 0"):

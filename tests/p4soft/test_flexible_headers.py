@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import random
+import zlib
 from pathlib import Path
 
 import pytest
-from p4_programs import PREAMBLE, program
+from p4_programs import PARSER, PREAMBLE, program
 from refusals import check_refused
 
 HEADERS = """
@@ -264,3 +266,40 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_flexible_headers_outside_the_switch_are_refused(name: str, tmp_path: Path) -> None:
     check_refused(*REFUSED[name], tmp_path)
+
+
+WIDE = program(
+    """
+        hdr.bridge.setValid();
+        hdr.bridge.wide = hdr.given.wide;
+        hdr.bridge.last = 5;
+        hdr.data.a = (bit<8>) sizeInBytes(hdr.padded);
+        hdr.data.b = (bit<16>) sizeInBits(hdr.bridge);
+        hdr.data.c = crc.get(hdr.bridge);
+    """,
+    preamble=PREAMBLE
+    + """
+header given_h { bit<4> front; bit<300> wide; }
+@flexible header bridge_h { bit<300> wide; bit<4> last; }
+@flexible header padded_h { @padding bit<300> gap; bit<4> last; }
+""",
+    metadata="""
+struct headers_t { data_h data; given_h given; bridge_h bridge; padded_h padded; }
+struct metadata_t { bit<8> m8; }
+""",
+    parser=PARSER.replace(
+        "pkt.extract(hdr.data);", "pkt.extract(hdr.data); pkt.extract(hdr.given);"
+    ),
+    local="Hash<bit<32>>(HashAlgorithm_t.CRC32) crc;",
+    deparser="pkt.emit(hdr.data);",
+)
+
+
+def test_wide_fields_are_padded_as_a_whole(load) -> None:
+    """Four bits before the 300, not within them; padding given in the program counts."""
+    wide = int.from_bytes(random.Random(300).randbytes(38), "big") % (1 << 300)
+    frame = bytes(14) + wide.to_bytes(38, "big")
+    [(_, out)] = load(WIDE).send(1, frame)
+    assert (out[1], int.from_bytes(out[2:4], "big")) == ((300 + 4) // 8, 4 + 300 + 4 + 4)
+    laid_out = wide.to_bytes(38, "big") + b"\x05"
+    assert int.from_bytes(out[4:8], "big") == zlib.crc32(laid_out)

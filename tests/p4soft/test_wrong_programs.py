@@ -30,6 +30,22 @@ TABLE = """
 CASES: dict[str, tuple[str, str]] = {
     # --- Lexer and preprocessor
     "bad number": (program("hdr.data.a = /*^*/0b12;"), "'0b12' is not a number"),
+    "division of a negative number": (
+        program("hdr.data.a = (bit<8>) (-7 / 2);"),
+        "'/' of -7 and 2; P4 has no division of negative numbers",
+    ),
+    "remainder by a negative number": (
+        program("hdr.data.a = (bit<8>) (7 % -2);"),
+        "'%' of 7 and -2; P4 has no division of negative numbers",
+    ),
+    "bool of two": (
+        program("if (/*^*/(bool) 2) { hdr.data.a = 1; }"),
+        "cannot cast 2 to bool; only 0 and 1 can be",
+    ),
+    "least of headers": (
+        program("hdr.extra = /*^*/min(hdr.extra, hdr.extra);"),
+        "min of extra_h; expected numbers",
+    ),
     "number of too many digits": (
         program(f"hdr.data.c = /*^*/{'1' * 4097};"),
         "a number of 4097 digits; expected at most 4096",
@@ -887,6 +903,17 @@ def test_unreadable_file_is_a_usage_error(
 ) -> None:
     assert main([str(tmp_path / "none.p4"), "--output", str(tmp_path)]) == 2
     assert "none.p4: No such file or directory" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ['a"b', "a\\", "a\nb", "a\x01"])
+def test_file_name_that_would_be_code_is_refused(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / f"{name}.p4"
+    path.write_text(program())
+    assert main([str(path), "--output", str(tmp_path / "out")]) == 1
+    assert "no quotes, backslashes or control characters" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
 def test_position_after_a_macro_is_that_of_its_use(tmp_path: Path) -> None:

@@ -191,8 +191,9 @@ def summary(title: str, verdicts: Sequence[Verdict]) -> str:
 
 
 def passes(verdicts: Iterable[Verdict], goal: float) -> bool:
+    """No, too, where nothing was tested."""
     tested = [verdict for verdict in verdicts if not verdict.skipped]
-    return sum(v.passed for v in tested) >= goal * sum(v.total for v in tested)
+    return bool(tested) and sum(v.passed for v in tested) >= goal * sum(v.total for v in tested)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -210,7 +211,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         verdicts = judge_all("This repository", player, REPOSITORY, OURS, options.only)
         tested = all(not verdict.skipped for verdict in verdicts)
         good = all(verdict.failed == verdict.mistaken for verdict in verdicts)
-        return 0 if tested and good else 1
+        return 0 if verdicts and tested and good else 1
 
 
 def only_tops(paths: Iterable[Path]) -> list[Path]:

@@ -201,6 +201,8 @@ def _read_class(text: str) -> PtfTest:
     except Exception as error:
         raise PtfFileError(f"{name}: {type(error).__name__}: {error}") from error
     written: PtfTest = test.written
+    if not written.packets:
+        raise PtfFileError(f"{name}: it sends no packet")
     return written
 
 

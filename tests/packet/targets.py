@@ -7,8 +7,10 @@ the same commands to BfRt.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -51,9 +53,11 @@ class MemoryTarget:
     which pytest shows where a test fails.
     """
 
-    def __init__(self, runner: Path, program: Path, trace: str | None = None) -> None:
+    def __init__(
+        self, runner: Path, program: Path, trace: str | None = None, options: Sequence[str] = ()
+    ) -> None:
         self._process = subprocess.Popen(
-            [runner, "--program", program, *trace_options(trace)],
+            [runner, "--program", program, *trace_options(trace), *options],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -63,8 +67,9 @@ class MemoryTarget:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         request = {"id": 1, "command": name, "args": arguments}
-        self._process.stdin.write(json.dumps(request) + "\n")
-        self._process.stdin.flush()
+        with contextlib.suppress(BrokenPipeError):  # then it answers nothing either
+            self._process.stdin.write(json.dumps(request) + "\n")
+            self._process.stdin.flush()
         line = self._process.stdout.readline()
         if not line:
             raise RuntimeError(f"p4run ended with status {self._process.wait()} in '{name}'")

@@ -86,6 +86,15 @@ def test_a_known_mistake_of_p4testgens_is_said_and_is_no_failure_of_ours(
     assert verdict.total == 3
 
 
+def test_a_runner_that_ends_is_a_failure_of_the_test(
+    player: Player, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(p4testgen, "compile_program", lambda *_: tmp_path / "no.so")
+    verdict = player.judge(tmp_path / "nocache.p4")
+    assert verdict.total == 3
+    assert all("p4run ended with status" in reason for reason in verdict.failed)
+
+
 def test_tests_that_are_there_are_not_written_again(player: Player, tmp_path: Path) -> None:
     verdicts = [player.judge(tmp_path / "nocache.p4") for _ in range(2)]
     assert [verdict.total for verdict in verdicts] == [3, 3]
@@ -116,6 +125,14 @@ def test_summary_and_goal() -> None:
     )
     assert passes(verdicts, 0.9)
     assert not passes(verdicts, 0.91)
+
+
+def test_nothing_tested_is_not_passed(player: Player, capsys: pytest.CaptureFixture[str]) -> None:
+    assert not passes([Verdict("c", skipped="p4testgen wrote no test")], 0.9)
+    generator, build = player.generator, str(player.build)
+    arguments = ["--p4testgen", str(generator.executable), "--build", build, "--only", "no such"]
+    assert main(arguments) == 1
+    assert "0 of 0 tests pass, of 0 programs" in capsys.readouterr().out
 
 
 def test_missing_p4testgen_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:

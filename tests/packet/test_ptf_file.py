@@ -4,6 +4,7 @@ back end has, and a target that only records.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -267,6 +268,12 @@ def test_entries_that_do_not_fit_the_program(entry: Entry, message: str) -> None
 def test_a_method_that_is_not_known() -> None:
     text = TEXT.replace("self.overrideDefaultEntry", "self.addSession")
     with pytest.raises(PtfFileError, match=r"Test1: AttributeError: .* 'addSession'"):
+        parse_ptf(text)
+
+
+def test_a_test_without_a_packet_shows_nothing() -> None:
+    text = re.sub(r"^( +)send_packet\(.*$", r"\1pass", TEXT, flags=re.MULTILINE)
+    with pytest.raises(PtfFileError, match="Test1: it sends no packet"):
         parse_ptf(text)
 
 

@@ -78,6 +78,8 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     if not (options.studio / "pkgsrc" / "p4-examples" / "p4_16_programs").is_dir():
         parser.error(f"--studio {options.studio}: no pkgsrc/p4-examples/p4_16_programs in it; "
                      "expected a checkout of github.com/p4lang/open-p4studio")  # fmt: skip
+    if not examples(options.studio, []):
+        parser.error(f"--studio {options.studio}: none of its examples has a test.py")
     if not os.access(options.python, os.X_OK):
         parser.error(f"--python {options.python}: no program; expected that of an environment "
                      "with ptf (docs/softswitch.md)")  # fmt: skip

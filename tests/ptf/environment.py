@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import NamedTuple
 
 from .examples import Example
 from .testbed import Links
@@ -25,6 +26,13 @@ PARAMETERS = {
 
 LISTING_TIMEOUT_S = 300
 REASON_CHARACTERS = 200
+
+
+class Ended(NamedTuple):
+    """What became of a run of PTF."""
+
+    status: int
+    said: str
 
 
 class ImportFailedError(Exception):
@@ -60,21 +68,21 @@ class Environment:
         text = (example.directory / "test.py").read_text()
         written = re.findall(r"^class (\w+)", text, flags=re.MULTILINE)
         listed = self._ptf(example, links, "--list-test-names", timeout_s=LISTING_TIMEOUT_S)
-        names = {line.strip().rpartition(".")[2] for line in listed.splitlines()}
+        names = {line.strip().rpartition(".")[2] for line in listed.said.splitlines()}
         found = [name for name in written if name in names]
         if not found:
-            raise ImportFailedError(last_error(listed))
+            raise ImportFailedError(last_error(listed.said))
         return found
 
     def failure(self, example: Example, links: Links, name: str, timeout_s: float) -> str:
         """Runs one test; the last line that says why it failed, or nothing."""
         try:
-            said = self._ptf(example, links, f"test.{name}", timeout_s=timeout_s)
+            ended = self._ptf(example, links, f"test.{name}", timeout_s=timeout_s)
         except subprocess.TimeoutExpired:
             return f"did not end within {timeout_s:.0f} s"
-        return "" if re.search(r"^OK\b", said, flags=re.MULTILINE) else last_error(said)
+        return why_failed(ended)
 
-    def _ptf(self, example: Example, links: Links, *words: str, timeout_s: float) -> str:
+    def _ptf(self, example: Example, links: Links, *words: str, timeout_s: float) -> Ended:
         parameters = PARAMETERS | {"p4_name": example.name, "num_pipes": str(example.pipes)}
         command = links.inside(
             self._python, self._python.parent / "ptf", "--test-dir", example.directory,
@@ -95,7 +103,19 @@ class Environment:
             check=False,
         )
         (self._path / f"{example.name}.log").write_text(result.stdout)
-        return result.stdout
+        return Ended(result.returncode, result.stdout)
+
+
+def why_failed(ended: Ended) -> str:
+    """Of a run of one test, or nothing. What a test itself prints does not pass it, nor does one
+    that was skipped.
+    """
+    verdict = re.findall(r"^(?:OK|FAILED)\b.*$", ended.said, flags=re.MULTILINE)[-1:]
+    if ended.status == 0 and verdict == ["OK"]:
+        return ""
+    if ended.status == 0 and verdict and verdict[0].startswith("OK"):
+        return verdict[0]
+    return last_error(ended.said)
 
 
 def last_error(said: str) -> str:

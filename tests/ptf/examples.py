@@ -13,9 +13,15 @@ from typing import Any
 DEFAULT_PORTS = {port: (f"veth{2 * port}", f"veth{2 * port + 1}") for port in range(17)}
 CPU_PORT = 64
 CPU_LINK = ("veth250", "veth251")
-# How many pipes a test needs to see: more than one where the ports of one do not suffice. Else one:
-# softswitch has one state for all, so that a register's values in two of them could not differ.
-PIPES = {"tna_idletimeout": 4, "tna_port_metadata": 2}
+# How many pipes, each with a state of its own, a test asks for; else the ports are those of one.
+PIPES = {
+    "tna_idletimeout": 4,
+    "tna_pktgen": 4,
+    "tna_port_metadata": 2,
+    "tna_proxy_hash": 4,
+    "tna_pvs": 4,
+    "tna_register": 4,
+}
 
 
 @dataclass(frozen=True)

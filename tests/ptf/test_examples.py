@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from .__main__ import main
-from .environment import last_error
+from .environment import Ended, last_error, why_failed
 from .examples import examples
 
 
@@ -64,6 +64,39 @@ FAILED (errors=1)
     )
     assert last_error("what\nis this\n") == "is this"
     assert last_error("") == "nothing said"
+
+
+SUMMARY = "-" * 70 + "\nRan 1 test in 0.1s\n\n"
+
+
+@pytest.mark.parametrize(
+    ("status", "said", "reason"),
+    [
+        (0, SUMMARY + "OK\n", ""),
+        (
+            1,
+            f"OK, the table is full\nValueError: no\n{SUMMARY}FAILED (errors=1)\n",
+            "ValueError: no",
+        ),
+        (
+            1,
+            "OK\nModuleNotFoundError: No module named 'x'\n",
+            "ModuleNotFoundError: No module named 'x'",
+        ),
+        (0, SUMMARY + "OK (skipped=1)\n", "OK (skipped=1)"),
+    ],
+)
+def test_a_test_passes_only_if_ptf_says_so(status: int, said: str, reason: str) -> None:
+    assert why_failed(Ended(status, said)) == reason
+
+
+def test_a_checkout_without_tests_is_wrong_usage(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "pkgsrc" / "p4-examples" / "p4_16_programs").mkdir(parents=True)
+    with pytest.raises(SystemExit, match="2"):
+        main(["--studio", str(tmp_path), "--python", "/bin/sh"])
+    assert "none of its examples has a test.py" in capsys.readouterr().err
 
 
 def test_a_directory_that_is_no_checkout_is_wrong_usage(

@@ -6,6 +6,8 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -48,9 +50,35 @@ class ActionModule(ActionBase):
         return {"changed": True, "run": {"directory": str(run)}, "report": "run r7 planned"}
 """
 
+# sitecustomize: the main process gets the signal when it has closed the process of a task that is
+# done, and has not begun the next one.
+BETWEEN_TASKS = """
+import os
 
-def ended(directory: Path, number: int, when: str) -> tuple[int, str]:
-    """Status and output of a playbook that gets a signal when it has said `when`."""
+from ansible.executor.process.worker import WorkerProcess
+
+closed = WorkerProcess.close
+
+def close(self):
+    closed(self)
+    WorkerProcess.close = closed
+    os.kill(os.getpid(), {number:d})
+
+WorkerProcess.close = close
+"""
+
+ENDS = pytest.mark.parametrize(
+    ("number", "status"),
+    [
+        (signal.SIGINT, 99),
+        (signal.SIGTERM, -signal.SIGTERM),
+        (signal.SIGHUP, -signal.SIGHUP),
+    ],
+)
+
+
+@contextmanager
+def playbook(directory: Path) -> Iterator[subprocess.Popen]:
     (directory / "action_plugins").mkdir()
     (directory / "action_plugins/plan_run.py").write_text(PLAN_RUN)
     (directory / "playbook.yml").write_text(PLAYBOOK + LATER)
@@ -59,13 +87,28 @@ def ended(directory: Path, number: int, when: str) -> tuple[int, str]:
         # Whoever runs these tests may ignore some signals, as nohup does.
         ["env", "--default-signal", program, directory / "playbook.yml"],
         cwd=REPOSITORY,
-        env=os.environ | {"LC_ALL": "C.UTF-8", "ANSIBLE_NOCOLOR": "1", "PYTHONUNBUFFERED": "1"},
+        env=os.environ
+        | {
+            "LC_ALL": "C.UTF-8",
+            "ANSIBLE_NOCOLOR": "1",
+            "PYTHONUNBUFFERED": "1",
+            "PYTHONPATH": str(directory),
+        },
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
     )
     try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def ended(directory: Path, number: int, when: str) -> tuple[int, str]:
+    """Status and output of a playbook that gets a signal when it has said `when`."""
+    with playbook(directory) as process:
         seen = ""
         while when not in seen:
             line = process.stdout.readline()
@@ -74,24 +117,28 @@ def ended(directory: Path, number: int, when: str) -> tuple[int, str]:
         process.send_signal(number)
         rest, _ = process.communicate(timeout=DEADLINE_S)
         return process.returncode, seen + rest
-    finally:
-        process.kill()
 
 
-@pytest.mark.parametrize(
-    ("number", "status"),
-    [
-        (signal.SIGINT, 99),
-        (signal.SIGTERM, -signal.SIGTERM),
-        (signal.SIGHUP, -signal.SIGHUP),
-    ],
-)
+@ENDS
 def test_secret_and_owner_go_with_the_playbook_and_it_says_how_to_continue(
     tmp_path: Path, number: int, status: int
 ) -> None:
     found, output = ended(tmp_path, number, "run r7 planned")
     assert found == status, output
-    left = {path.name for path in (tmp_path / "results/tiny/r7").iterdir()}
+    _expect_told_and_cleared(tmp_path, output)
+
+
+@ENDS
+def test_so_it_is_between_two_tasks(tmp_path: Path, number: int, status: int) -> None:
+    (tmp_path / "sitecustomize.py").write_text(BETWEEN_TASKS.format(number=number))
+    with playbook(tmp_path) as process:
+        output, _ = process.communicate(timeout=DEADLINE_S)
+    assert process.returncode == status, output
+    _expect_told_and_cleared(tmp_path, output)
+
+
+def _expect_told_and_cleared(directory: Path, output: str) -> None:
+    left = {path.name for path in (directory / "results/tiny/r7").iterdir()}
     assert left == {"manifest.json"}
     assert (
         "run r7 has not ended; to continue it: "

@@ -277,6 +277,9 @@ def test_differences_of_p4infos() -> None:
     two = 'tables { preamble { id: 33554434 name: "C.u" alias: "u" } }'
     assert p4infos.differences(one + two, two + one) == []  # the order does not count
     assert p4infos.differences(one, one + two) == ["tables C.u: only the compiler has it"]
+    assert p4infos.differences(one + two, one + two + two) == [
+        "tables C.u, item 2: only the compiler has it"
+    ]
     assert p4infos.differences(one, TABLE.format(id=33554433, size=8)) == [
         "tables C.t: size: p4soft says 16, the compiler 8"
     ]

@@ -37,6 +37,11 @@ def fold_binary(operator: str, left: Any, right: Any, type_: Type, position: Pos
     if operator in ("/", "%"):
         if right == 0:
             raise P4Error(position, f"the right operand of '{operator}' is 0")
+        if left < 0 or right < 0:
+            raise P4Error(
+                position,
+                f"'{operator}' of {left} and {right}; P4 has no division of negative numbers",
+            )
         return wrap(left // right if operator == "/" else left % right, type_)
     if operator in ("<<", ">>"):
         if right > MAX_CONSTANT_SHIFT:

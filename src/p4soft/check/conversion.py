@@ -182,8 +182,10 @@ def check_cast(source: Type, target: Type, position: Position) -> None:
         raise P4Error(position, written + hint)
 
 
-def cast_constant(value: int | bool, target: Type) -> int | bool:
+def cast_constant(value: int | bool, target: Type, position: Position) -> int | bool:
     if target == BOOL:
+        if value not in (0, 1):
+            raise P4Error(position, f"cannot cast {value} to bool; only 0 and 1 can be")
         return bool(value)
     return wrap(int(value), target)
 

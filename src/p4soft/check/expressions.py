@@ -347,7 +347,7 @@ class ExpressionChecker(TypeResolver):
             return target
         check_cast(source, target, cast.position)
         if cast.operand.value is not None and not isinstance(cast.operand.value, str):
-            cast.value = cast_constant(cast.operand.value, target)
+            cast.value = cast_constant(cast.operand.value, target, cast.position)
         return target
 
     # --- Places -----------------------------------------------------------------------------------

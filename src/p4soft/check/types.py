@@ -237,7 +237,7 @@ def wire_fields(header: Composite) -> list[WireField]:
     """
     result = []
     given = 0  # bits of @padding before the field
-    for path, type_, marks in _scalars(header, ()):
+    for path, type_, marks in _fields(header, ()):
         width = width_of(type_) or 0
         padding = 0
         if "padding" in marks:
@@ -245,16 +245,20 @@ def wire_fields(header: Composite) -> list[WireField]:
         elif header.is_flexible and "packed" not in marks:
             padding = -(given + width) % 8
             given = 0
-        result.append(WireField(path, type_, padding))
+        # What is before a wide field is before the first of its parts.
+        parts = type_.fields.items() if isinstance(type_, Wide) else [("", type_)]
+        for part, part_type in parts:
+            result.append(WireField((*path, part) if part else path, part_type, padding))
+            padding = 0
     return result
 
 
-def _scalars(
+def _fields(
     composite: Composite, outer: tuple[str, ...]
 ) -> Iterator[tuple[tuple[str, ...], Type, set[str]]]:
     for name, type_ in composite.fields.items():
-        if isinstance(type_, Composite):
-            yield from _scalars(type_, (*outer, name))
+        if isinstance(type_, Composite) and not isinstance(type_, Wide):
+            yield from _fields(type_, (*outer, name))
         elif not isinstance(type_, Varbit):
             yield (*outer, name), type_, {mark for f, mark in composite.marks if f == name}
 

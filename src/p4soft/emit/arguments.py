@@ -121,7 +121,7 @@ class ArgumentEmitter(ExpressionEmitter):
             return argument.text
         copy = self.temporary("copy")
         begins_as_argument = argument.expression is not None and (
-            parameter.direction == "inout" or _is_unicast_port(argument.expression)
+            parameter.direction == "inout" or is_unicast_port(argument.expression)
         )
         self.lines.add(f"{type_} {copy} = {argument.text if begins_as_argument else '{}'};")
         return copy
@@ -142,11 +142,16 @@ class ArgumentEmitter(ExpressionEmitter):
             self.saved_places.pop(node, None)  # type: ignore[call-overload]
 
 
-def _is_unicast_port(place: syntax.Expression) -> bool:
+def is_unicast_port(place: syntax.Expression) -> bool:
     """A callee that does not assign its out parameter has not assigned a port: there is no unicast
     copy. Other out parameters begin at zero.
     """
-    return isinstance(place, syntax.Member) and place.name == "ucast_egress_port"
+    return (
+        isinstance(place, syntax.Member)
+        and place.name == "ucast_egress_port"
+        and isinstance(place.base.type, types.Composite)
+        and place.base.type.name == "ingress_intrinsic_metadata_for_tm_t"
+    )
 
 
 def _is_part(place: str, text: str) -> bool:

@@ -15,6 +15,7 @@ from p4soft.check.symbols import ActionSymbol, Target, VariableSymbol
 from p4soft.check.tables import DIRECT
 from p4soft.elaborate import BlockInstance, ExternInstance
 from p4soft.emit import port_metadata
+from p4soft.emit.arguments import is_unicast_port
 from p4soft.emit.cpp_types import cpp_type, is_scalar
 from p4soft.emit.externs import handler_of
 from p4soft.emit.externs.deparsers import is_type_field
@@ -179,6 +180,8 @@ class BlockEmitter(StatementEmitter):
             self.lines.add(f"if (!{self.value(arguments[0])}) return kParserChecksum;")
             return ""
         if target.name in ("min", "max"):
+            if not isinstance(types.underlying(call.type), (types.Bit, types.Int)):
+                raise P4Error(call.position, f"{target.name} of {call.type}; expected numbers")
             left, right = self.arguments(call, target).values()
             return f"std::{target.name}({left}, {right})"
         if target.name == UNPACK:
@@ -205,8 +208,9 @@ class BlockEmitter(StatementEmitter):
     def _invalidate(self, call: syntax.Call, place: syntax.Expression) -> str:
         if isinstance(place.type, types.Composite) and place.type.is_header:
             self.lines.add(f"{self.value(place)}.valid_ = false;")
-        elif isinstance(place, syntax.Member) and place.name == "ucast_egress_port":
+        elif is_unicast_port(place):
             self.lines.add(f"{self.value(place)} = kNoEgressPort;")
+            self.written(place)
         else:
             raise unsupported(
                 call.position, "invalidate of this field", "headers and ucast_egress_port"
@@ -262,11 +266,12 @@ class BlockEmitter(StatementEmitter):
     # --- Functions --------------------------------------------------------------------------------
 
     def emit_function(self, function: syntax.Function) -> str:
-        # What it uses of the top level is the pipeline's.
-        name = f"function{self.emission.number or ''}_{function.name}"
+        # What it uses of the top level is the pipeline's, and aliases are those of one half.
+        half = f"_{self.gress}" if self.emission.pipeline.aliases else ""
+        name = f"function{self.emission.number or ''}{half}_{function.name}"
         if name not in self.emission.functions_done:
             self.emission.functions_done.add(name)
-            emitter = BlockEmitter(self.emission, None)
+            emitter = BlockEmitter(self.emission, None, self.gress)
             signature = function.symbol
             parameters = ", ".join(emitter.parameter(p) for p in signature.parameters)
             assert function.body is not None

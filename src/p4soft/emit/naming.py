@@ -42,15 +42,19 @@ def expression_text(expression: syntax.Expression) -> str:
 
 
 class UniqueNames:
-    """Identifiers for paths such as `SwitchIngress.partition`, no two of them equal."""
+    """Identifiers for paths such as `SwitchIngress.partition`, no two of them equal. They have the
+    end of P4 names, too: a path may be `packet` or, by @name, `1st`.
+    """
 
     def __init__(self) -> None:
         self._used: set[str] = set()
 
     def take(self, path: str) -> str:
         base = re.sub(r"\W", "_", path).strip("_")
-        name, number = base, 2
+        if not base[:1].isalpha():
+            base = f"n{base}"
+        name, number = f"{base}_p4", 2
         while name in self._used:
-            name, number = f"{base}{number}", number + 1
+            name, number = f"{base}{number}_p4", number + 1
         self._used.add(name)
         return name

@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from p4soft.check import types
-from p4soft.elaborate import BlockInstance, Pipes
+from p4soft.elaborate import Alias, BlockInstance, Pipes
 from p4soft.emit import port_metadata
 from p4soft.emit.cpp_types import cpp_type
 from p4soft.emit.externs.deparsers import selectors, types_with_zero, uses
@@ -118,6 +118,8 @@ def emit_half(emission: Emission, half: Half, pipes: Pipes, output: Lines) -> No
         _bind_aliases(emission, half, output)
         returned = f"parse_{parser.identifier}({_arguments(parser, half)})"
         output.add(f"const std::uint16_t parsed_ = {returned};")
+        # The residues of checksums are deposited when the parser has ended.
+        output.add(*(f"{emission.alias(alias)}.follow();" for alias in _aliases(emission, half)))
         output.trace(f'trace_.parsed("{parser.path}", parsed_);')
         output.add("packet.parser_error = parser_error_of(parsed_);")
         if half is INGRESS:
@@ -162,15 +164,18 @@ def _bind_aliases(emission: Emission, half: Half, output: Lines) -> None:
     control = emission.pipeline.blocks[half.control]
     names = [parameter.name for parameter in control.declaration.parameters]
     variables = dict(zip(names, _arguments(control, half).split(", "), strict=True))
-    for alias in emission.pipeline.aliases:
-        if alias.gress == half.control:
-            whole, part = (
-                ".".join([variables[f.parameter], *(identifier(step) for _, step in f.steps)])
-                for f in (alias.whole, alias.part)
-            )
-            output.add(f"{emission.alias(alias)}.bind({whole}, {part});")
-            widths = f"{alias.whole.width}, {alias.part.width}"
-            emission.members.add(f"Alias<{widths}> {emission.alias(alias)};")
+    for alias in _aliases(emission, half):
+        whole, part = (
+            ".".join([variables[f.parameter], *(identifier(step) for _, step in f.steps)])
+            for f in (alias.whole, alias.part)
+        )
+        output.add(f"{emission.alias(alias)}.bind({whole}, {part});")
+        widths = f"{alias.whole.width}, {alias.part.width}"
+        emission.members.add(f"Alias<{widths}> {emission.alias(alias)};")
+
+
+def _aliases(emission: Emission, half: Half) -> list[Alias]:
+    return [alias for alias in emission.pipeline.aliases if alias.gress == half.control]
 
 
 def _signature(half: Half, pipes: Pipes, number: int) -> str:

@@ -32,14 +32,16 @@ class Emission:
 
     def alias(self, alias: Alias) -> str:
         """The member that keeps both fields the same."""
-        name = f"alias{self.number or ''}_{alias.gress}_{alias.part.name}_{alias.whole.name}_"
-        return name.replace(".", "_")
+        return f"alias{self.number or ''}_{self.pipeline.aliases.index(alias)}_"
 
 
 class BlockState:
     """The place code is written to, and the instance it is written for."""
 
-    def __init__(self, emission: Emission, block: BlockInstance | None) -> None:
+    def __init__(
+        self, emission: Emission, block: BlockInstance | None, gress: str | None = None
+    ) -> None:
+        """gress: of a function outside of all blocks, ingress or egress; it is emitted for both."""
         self.emission = emission
         self.block = block  # None: a function outside of all blocks
         self.lines = Lines()
@@ -50,14 +52,14 @@ class BlockState:
         self.in_parser = block is not None and isinstance(block.declaration, syntax.Parser)
         parameters = block.declaration.parameters if block else []
         self.frame_symbols = {parameter.symbol for parameter in parameters}
+        self.gress = self._gress_of_block() if gress is None else gress
 
     def temporary(self, what: str) -> str:
         self.emission.temporaries += 1
         return f"{what}{self.emission.temporaries}_"
 
-    @property
-    def gress(self) -> str:
-        """ingress or egress; of functions outside of all blocks, which both may call: neither."""
+    def _gress_of_block(self) -> str:
+        """ingress or egress."""
         block = self.block
         while block is not None and block.parent is not None:
             block = block.parent

@@ -14,7 +14,7 @@ from p4soft.emit.block import BlockEmitter
 from p4soft.emit.cpp_types import from_raw
 from p4soft.emit.externs.base import control_name
 from p4soft.emit.externs.filters import kind_text
-from p4soft.emit.externs.meters import unit_text
+from p4soft.emit.externs.meters import byte_count_adjust, unit_text
 from p4soft.emit.externs.registers import initial_words
 from p4soft.emit.text import Lines
 from p4soft.frontend import syntax
@@ -181,6 +181,7 @@ def _direct_externs(table: TableInstance) -> str:
     fields = [".counter = true"] if table.counter else []
     if table.meter is not None:
         fields.append(f".meter = {unit_text(table.meter)}")
+        fields.append(f".byte_count_adjust = {byte_count_adjust(table.meter)}")
     if table.filter is not None:
         fields.append(f".filter = {kind_text(table.filter)}")
     if table.register is not None:

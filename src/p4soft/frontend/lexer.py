@@ -30,6 +30,7 @@ class Token:
     position: Position
     first_on_line: bool = False
     glued: bool = False  # no white space between the previous token and this one
+    is_name: bool = False  # it comes out of the macro of this name, and stands for itself
 
     def __str__(self) -> str:
         return "the end of the file" if self.kind is Kind.END else f"'{self.text}'"
@@ -37,7 +38,7 @@ class Token:
 
 _TOKEN = re.compile(
     r"""
-      (?P<space>[ \t\r\f]+ | \\\r?\n | //[^\n]*)
+      (?P<space>[ \t\r\f]+ | \\[ \t\r]*\n | //(?:\\[ \t\r]*\n|[^\n])*)
     | (?P<newline>\n)
     | (?P<comment>/\*.*?\*/)
     | (?P<open_comment>/\*)

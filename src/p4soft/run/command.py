@@ -103,7 +103,8 @@ def _parse(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
     add(
         "--pipes",
         choices=("1", "2", "4"),
-        help="of the chip, as BF Runtime shows it: registers have a value for each (default: 2)",
+        help="of 128 ports, with tables and registers of their own (default: all ports share one "
+        "state, which BF Runtime shows as that of two pipes)",
     )
     add("--pcap-dir", type=Path, metavar="DIR",
         help="write INTERFACE_in.pcap and INTERFACE_out.pcap there")  # fmt: skip
@@ -202,6 +203,8 @@ class _Switch:
         for option, given in (("--port", options.port), ("--cpu-port", options.cpu_port)):
             for text in given:
                 command += [option, text]
+        if options.pipes:
+            command += ["--pipes", options.pipes]
         if options.pcap_dir:
             command += ["--pcap-dir", options.pcap_dir]
         if options.trace is not None:

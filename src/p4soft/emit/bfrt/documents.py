@@ -16,6 +16,7 @@ Document = dict[str, Any]
 NumberedName = tuple[int, str]  # a field's id and name
 
 UINT32: Document = {"type": "uint32"}
+UINT64: Document = {"type": "uint64"}
 
 
 def table_document(

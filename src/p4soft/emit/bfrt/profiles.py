@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from p4soft.elaborate import ExternInstance, Pipeline, TableInstance
 from p4soft.emit.bfrt.actions import action_specs
-from p4soft.emit.bfrt.documents import UINT32, Document, datum, indexed
+from p4soft.emit.bfrt.documents import (
+    UINT32,
+    UINT64,
+    Document,
+    datum,
+    indexed,
+    key_field,
+    table_document,
+)
 
 _MEMBER, _GROUP = (65539, "$ACTION_MEMBER_ID"), (65540, "$SELECTOR_GROUP_ID")
 _STATUS, _GROUP_SIZE = (65564, "$ACTION_MEMBER_STATUS"), (65565, "$MAX_GROUP_SIZE")
+_OFFSET, _NO_OFFSET = (65566, "$ADT_OFFSET"), 0xDEADBEEF  # which lets the driver choose
+# Of the question which member a hash chooses; the same names have other numbers there.
+_ASKED_GROUP, _HASH = (65563, "$SELECTOR_GROUP_ID"), (65583, "hash_value")
+_CHOSEN_MEMBER = (65562, "$ACTION_MEMBER_ID")
 
 
 def named_member(table: TableInstance) -> Document:
@@ -33,7 +45,7 @@ def profile(pipeline: Pipeline, instance: ExternInstance) -> list[Document]:
 
 
 def selector(pipeline: Pipeline, instance: ExternInstance) -> list[Document]:
-    """None without a table that uses its profile."""
+    """Its groups, and which member a hash chooses; none without a table that uses its profile."""
     of, _, _, group_size, groups = instance.arguments
     if not pipeline.users_of(of):
         return []
@@ -41,8 +53,22 @@ def selector(pipeline: Pipeline, instance: ExternInstance) -> list[Document]:
         datum(*_MEMBER, UINT32, repeated=True),
         datum(*_STATUS, {"type": "bool"}, repeated=True),
         datum(*_GROUP_SIZE, {**UINT32, "default_value": group_size}),
+        datum(*_OFFSET, {**UINT32, "default_value": _NO_OFFSET}),
     ]
     pipe, depends_on = pipeline.name, [of.path]
     return [
-        indexed(pipe, instance, "Selector", _GROUP, size=groups, data=data, depends_on=depends_on)
+        indexed(pipe, instance, "Selector", _GROUP, size=groups, data=data, depends_on=depends_on),
+        _choice(pipe, instance),
     ]
+
+
+def _choice(pipe: str, instance: ExternInstance) -> Document:
+    return table_document(
+        pipe,
+        f"{instance.path}_get_member",
+        "SelectorGetMember",
+        1,
+        key=[key_field(*which, UINT64, "Exact", mandatory=True) for which in (_ASKED_GROUP, _HASH)],
+        data=[datum(*_CHOSEN_MEMBER, UINT64)],
+        depends_on=[instance.path],
+    )

@@ -8,7 +8,6 @@ from p4soft.check import types
 from p4soft.check.symbols import Target
 from p4soft.elaborate import ExternInstance, constant_name
 from p4soft.emit.externs.base import Extern, control_name
-from p4soft.emit.externs.counters import counted_bytes
 from p4soft.emit.state import Emission
 from p4soft.errors import P4Error, unsupported
 from p4soft.frontend import syntax
@@ -19,8 +18,8 @@ if TYPE_CHECKING:
 
 class Meter(Extern):
     def declare(self, emission: Emission, instance: ExternInstance) -> None:
-        size = instance.arguments[0]
-        emission.members.add(f"Meter {instance.identifier}_{{{size}, {unit_text(instance)}}};")
+        arguments = f"{instance.arguments[0]}, {unit_text(instance)}, {byte_count_adjust(instance)}"
+        emission.members.add(f"Meter {instance.identifier}_{{{arguments}}};")
         name = control_name(emission, instance.path)
         emission.setup.add(f'add_meter("{name}", {instance.identifier}_);')
 
@@ -30,7 +29,8 @@ class Meter(Extern):
         texts = emitter.arguments(call, target)
         place = texts["index"]
         function = f"{instance.identifier}_.execute"
-        return _execute(emitter, instance, function, [place], texts, f"{place}, ")
+        first = [place, "packet_bytes_"]
+        return _execute(emitter, instance, function, first, texts, f"{place}, ")
 
 
 class DirectMeter(Extern):
@@ -39,7 +39,9 @@ class DirectMeter(Extern):
         table = instance.table
         texts = emitter.arguments(call, target)
         function = f"frame_.{table.identifier}_entry_.execute_meter<{table.meter_start}>"
-        return _execute(emitter, instance, function, [unit_text(instance)], texts, "")
+        counted = f"packet_bytes_ + {table.identifier}_.byte_count_adjust()"
+        first = [unit_text(instance), counted]
+        return _execute(emitter, instance, function, first, texts, "")
 
 
 def _execute(
@@ -50,10 +52,11 @@ def _execute(
     texts: dict[str, str],
     traced: str,
 ) -> str:
-    """The colour of the packet, as the program wants to have it. `texts`: the method's arguments;
-    `traced`: those of the trace, between the meter's name and the colour.
+    """The colour of the packet, as the program wants to have it. `first`: the function's arguments
+    down to the bytes; `texts`: the method's; `traced`: those of the trace, between the meter's name
+    and the colour.
     """
-    arguments = [*first, counted_bytes(instance), "now_ns_"]
+    arguments = [*first, "now_ns_"]
     if "color" in texts:
         arguments.append(texts["color"])
     result = emitter.temporary("color")
@@ -74,6 +77,11 @@ def _unit_place(instance: ExternInstance) -> int:
 def meter_unit(instance: ExternInstance) -> str:
     """PACKETS or BYTES."""
     return constant_name(instance, _unit_place(instance))
+
+
+def byte_count_adjust(instance: ExternInstance) -> int:
+    """What is added to the bytes of each frame until the control plane says otherwise."""
+    return -instance.byte_adjustment
 
 
 def unit_text(instance: ExternInstance) -> str:

@@ -1,0 +1,63 @@
+// What a table has that it did not begin with, as JSON: entries, default entry, and what their
+// direct externs hold. The same table of another program goes on from there.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "common/command_error.h"
+#include "dataplane/action_profiles.h"
+#include "dataplane/schema.h"
+#include "dataplane/table.h"
+
+namespace turntable::dataplane {
+
+// State of one program that has no place in another one.
+inline CommandError state_conflict(const std::string& message) {
+  return {"state_conflict", message};
+}
+
+class TableState {
+ public:
+  // `program`: whose table it is, for messages.
+  TableState(std::string program, const TableSchema& schema, Table& table,
+             const ActionProfiles& profiles)
+      : program_(std::move(program)), schema_(schema), table_(table), profiles_(profiles) {}
+
+  // {"keys", "implementation", "actions", "is_const", "entries", ["default"]}, where an entry is
+  // {["key"], ["priority"], ["action"], ["data"], ["direct": {NAME: {"kind", "words"}}]}; of a
+  // constant entry, and of a default entry that is as it was, "direct" alone. null: nothing.
+  nlohmann::json read() const;
+
+  // Instead of the entries that the program began with, those of `state`. Counts and ages of hits
+  // that have no place here are left out. Throws CommandError state_conflict; then the table may
+  // have some of it.
+  void take(const nlohmann::json& state);
+
+  // Of a table that is not there any more. Throws CommandError state_conflict where `state` has
+  // more than counts and ages of hits.
+  static void check_removal(const std::string& program, const std::string& table,
+                            const nlohmann::json& state);
+
+ private:
+  nlohmann::json keys() const;
+  nlohmann::json actions() const;
+  nlohmann::json direct(std::uint32_t entry) const;
+  nlohmann::json entry(std::uint32_t number) const;
+  nlohmann::json default_entry() const;
+
+  void check_keys(const nlohmann::json& state) const;
+  void check_action(const nlohmann::json& state, const nlohmann::json& actions_now,
+                    const nlohmann::json& entry, const std::string& what) const;
+  void take_entry(const nlohmann::json& state, const nlohmann::json& actions_now,
+                  const nlohmann::json& entry);
+  void take_default(const nlohmann::json& state, const nlohmann::json& actions_now);
+  void put_direct(const nlohmann::json& entry, const std::string& what, Table::Words& words) const;
+
+  std::string program_;
+  const TableSchema& schema_;
+  Table& table_;
+  const ActionProfiles& profiles_;
+};
+
+}  // namespace turntable::dataplane
