@@ -63,6 +63,11 @@ class DynamicHash {
   }
   std::uint64_t value_of(std::span<const std::uint64_t> words) const;
 
+  // What the control plane has set.
+  bool sets_slices() const { return slices_.has_value(); }
+  bool sets_algorithm() const { return !has_own_algorithm_; }
+  bool sets_seed() const { return seed_.has_value(); }
+
   const HashShape& shape() const { return shape_; }
   const HashAlgorithm& algorithm() const { return algorithm_; }
   int rotation() const { return rotation_; }

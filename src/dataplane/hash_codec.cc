@@ -12,9 +12,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr const char* kConfigure = "DynHashConfigure";
-constexpr const char* kAlgorithm = "DynHashAlgorithm";
-constexpr const char* kCompute = "DynHashCompute";
 constexpr const char* kPreDefined = "pre_defined";
 constexpr const char* kUserDefined = "user_defined";
 constexpr int kMostWidth = 64;
@@ -49,18 +46,18 @@ std::string range(const HashSlice& slice) {
 
 void HashCodec::write(const Json& args) {
   const Json data = args.value("data", Json());
-  if (type_ == kCompute) throw bad_argument("table " + table_ + " can only be read");
+  if (type_ == kHashCompute) throw bad_argument("table " + table_ + " can only be read");
   if (!data.is_object()) {
     throw bad_argument("table " + table_ + ": \"data\" is " + data.dump() +
                        "; expected an object from names to values");
   }
-  if (type_ == kConfigure) return write_fields(data);
+  if (type_ == kHashConfigure) return write_fields(data);
   write_algorithm(args, data);
 }
 
 Json HashCodec::read(const Json& args) const {
-  if (type_ == kConfigure) return {{"table", table_}, {"data", fields()}};
-  if (type_ == kAlgorithm) {
+  if (type_ == kHashConfigure) return {{"table", table_}, {"data", fields()}};
+  if (type_ == kHashAlgorithm) {
     const bool is_named = !hash_.algorithm().name.empty();
     return {{"table", table_},
             {"action", is_named ? kPreDefined : kUserDefined},
@@ -75,8 +72,8 @@ Json HashCodec::read(const Json& args) const {
 }
 
 void HashCodec::reset() {
-  if (type_ == kCompute) throw bad_argument("table " + table_ + " can only be read");
-  if (type_ == kConfigure) return hash_.reset_slices();
+  if (type_ == kHashCompute) throw bad_argument("table " + table_ + " can only be read");
+  if (type_ == kHashConfigure) return hash_.reset_slices();
   hash_.reset_algorithm();
 }
 

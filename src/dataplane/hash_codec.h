@@ -9,6 +9,10 @@
 
 namespace turntable::dataplane {
 
+inline constexpr const char* kHashConfigure = "DynHashConfigure";  // table_type
+inline constexpr const char* kHashAlgorithm = "DynHashAlgorithm";
+inline constexpr const char* kHashCompute = "DynHashCompute";
+
 class HashCodec {
  public:
   // `table`: the whole name, `type`: its table_type.

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dataplane/filter_codec.h"
+#include "dataplane/hash_state.h"
 #include "dataplane/program_control.h"
 #include "dataplane/table_state.h"
 
@@ -145,7 +146,8 @@ void put_if_any(Json& object, const std::string& name, Json state) {
 
 const TableSchema* ProgramControl::find_schema(const std::string& name) const {
   const auto found = std::find(names_.begin(), names_.end(), name);
-  return found == names_.end() ? nullptr : &schemas_[static_cast<std::size_t>(found - names_.begin())];
+  return found == names_.end() ? nullptr
+                               : &schemas_[static_cast<std::size_t>(found - names_.begin())];
 }
 
 Json ProgramControl::read_state() {
@@ -169,7 +171,13 @@ Json ProgramControl::read_state() {
       put_if_any(cells, name, settings_of(*filter->second));
     }
   }
-  return {{"members", members}, {"groups", groups}, {"tables", tables}, {"cells", cells}};
+  Json hashes = Json::object();
+  for (const auto& [name, hash] : hashes_) put_if_any(hashes, name, state_of(name, *hash));
+  return {{"members", members},
+          {"groups", groups},
+          {"tables", tables},
+          {"cells", cells},
+          {"hashes", hashes}};
 }
 
 void ProgramControl::take_state(const Json& state) {
@@ -178,6 +186,12 @@ void ProgramControl::take_state(const Json& state) {
   for (const auto& [name, groups] : state.at("groups").items()) take_groups(name, groups);
   for (const auto& [name, table] : state.at("tables").items()) take_table(name, table);
   for (const auto& [name, cells] : state.at("cells").items()) take_cells(name, cells);
+  for (const auto& [name, hash] : state.at("hashes").items()) {
+    const auto found = hashes_.find(name);
+    if (found == hashes_.end())
+      throw no_place(program_, "hash " + name + " that can be configured, and that one is");
+    dataplane::take_state(name, *found->second, hash);
+  }
 }
 
 void ProgramControl::take_table(const std::string& name, const Json& state) {
@@ -211,7 +225,8 @@ void ProgramControl::take_cells(const std::string& name, const Json& state) {
   if (const auto counter = counters_.find(name); counter != counters_.end() && has_counts)
     return take_counts(*counter->second, state);
   if (has_counts) return;
-  if (const auto array = registers_.find(name); array != registers_.end() && state.contains("widths"))
+  if (const auto array = registers_.find(name);
+      array != registers_.end() && state.contains("widths"))
     return take_values(program_, *find_schema(name), *array->second, state);
   if (state.contains("widths"))
     throw no_place(program_, "register " + name + ", whose cells are not as at first");

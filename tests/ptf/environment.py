@@ -44,6 +44,7 @@ class Environment:
         """Raises CalledProcessError where grpc_tools does not compile BF Runtime's messages."""
         self._python = python
         self._path = directory / "python"
+        self._own_packets = studio / "pkgsrc/ptf-modules/bf-pktpy"
         client = self._path / "bfrt_grpc"
         shutil.copytree(studio / BFRT / "bfruntime_grpc_client" / "python", client)
         shutil.copytree(studio / "pkgsrc/ptf-modules/ptf-utils", self._path / "p4testutils")
@@ -91,14 +92,18 @@ class Environment:
             "--socket-recv-size", "10240", *words,
         )  # fmt: skip
         packages = [self._path / "bfrt_grpc", self._path / "p4testutils"]
-        path = [self._path, *packages, example.directory.parent]
+        path = [self._path, *packages, example.directory.parent, self._own_packets]
         result = subprocess.run(
             command,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             cwd=self._path,  # PTF writes its log there
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, path))},
+            env=os.environ
+            | {
+                "PYTHONPATH": os.pathsep.join(map(str, path)),
+                "PTF_PACKET_MANIPULATION_MODULE": example.packets,
+            },
             timeout=timeout_s,
             check=False,
         )

@@ -22,6 +22,8 @@ PIPES = {
     "tna_pvs": 4,
     "tna_register": 4,
 }
+# Tests that take packets apart as only the SDE's own module of packets lets them.
+OWN_PACKETS = {"tna_dyn_hashing"}
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,11 @@ class Example:
     @property
     def pipes(self) -> int:
         return PIPES.get(self.name, 1)
+
+    @property
+    def packets(self) -> str:
+        """PTF's packet manipulation module."""
+        return "bf_pktpy.ptf.packet_pktpy" if self.name in OWN_PACKETS else "ptf.packet_scapy"
 
     @property
     def directory(self) -> Path:

@@ -46,6 +46,14 @@ def test_how_many_pipes_an_example_sees(studio: Path) -> None:
     assert pipes == {"tna_b": 1, "tna_port_metadata": 2}
 
 
+def test_packets_are_scapys_but_for_tests_that_need_the_sdes(studio: Path) -> None:
+    root = studio / "pkgsrc" / "p4-examples" / "p4_16_programs"
+    (root / "tna_a").rename(root / "tna_dyn_hashing")
+    (root / "tna_dyn_hashing" / "tna_a.p4").rename(root / "tna_dyn_hashing" / "tna_dyn_hashing.p4")
+    packets = {each.name: each.packets for each in examples(studio, [])}
+    assert packets == {"tna_b": "ptf.packet_scapy", "tna_dyn_hashing": "bf_pktpy.ptf.packet_pktpy"}
+
+
 def test_the_last_error_is_told_with_what_the_client_says_of_it() -> None:
     said = """\
 ValueError: an earlier one
