@@ -49,9 +49,7 @@ def server(build_dir: Path, switch: SoftswitchTarget) -> Iterator[Server]:
 
 
 @pytest.fixture
-def client(
-    server: Server, proto: SimpleNamespace, switch: SoftswitchTarget
-) -> Iterator[Client]:
+def client(server: Server, proto: SimpleNamespace, switch: SoftswitchTarget) -> Iterator[Client]:
     """With the tables used here empty, and of scope ALL."""
     made = Client(server.address, proto)
     tables = ("forward", "watched", "tallied", "seen", "hits", "unwanted")
@@ -180,9 +178,7 @@ def test_all_entries_are_read_with_their_pipe(client: Client) -> None:
 
 def test_a_default_entry_is_that_of_a_scope(client: Client, switch: SoftswitchTarget) -> None:
     client.write_updates([scope(client, "forward", SINGLE)])
-    client.write(
-        "MODIFY", "forward", None, "send", {"port": SECOND}, is_default_entry=True, pipe=1
-    )
+    client.write("MODIFY", "forward", None, "send", {"port": SECOND}, is_default_entry=True, pipe=1)
     assert switch.send(FIRST, FRAME) == []
     assert switch.send(SECOND, FRAME) == [(SECOND, FRAME)]
     assert client.read("forward", is_default_entry=True, pipe=0)[0].action == "Ingress.discard"

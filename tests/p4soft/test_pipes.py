@@ -138,9 +138,7 @@ def test_one_state_is_for_all_ports(
 
 def test_entries_may_differ(switch: Any) -> None:
     switch.command("scope_write", table="Ingress.t", scopes=[[0], [1]])
-    switch.command(
-        "table_write", updates=[entry(1, SECOND, pipes=[0]), entry(1, FIRST, pipes=[1])]
-    )
+    switch.command("table_write", updates=[entry(1, SECOND, pipes=[0]), entry(1, FIRST, pipes=[1])])
     assert send(switch, FIRST, mac=1)[0] == SECOND
     assert send(switch, SECOND, mac=1)[0] == FIRST
     read = switch.command("table_read", table="Ingress.t", pipes=[1])["entries"]
