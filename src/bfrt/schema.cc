@@ -87,6 +87,7 @@ Table read_table(const Json& document) {
   table.type = document.at("table_type");
   table.size = document.value("size", 0U);
   table.has_const_default_action = document.value("has_const_default_action", false);
+  table.depends_on = document.value("depends_on", std::vector<std::uint32_t>());
   table.operations = document.value("supported_operations", std::vector<std::string>());
   table.attributes = document.value("attributes", std::vector<std::string>());
   for (const Json& key : document.at("key")) {

@@ -46,6 +46,7 @@ struct Table {
   std::vector<Field> data;  // beside that of an action
   std::vector<std::string> operations;
   std::vector<std::string> attributes;
+  std::vector<std::uint32_t> depends_on;  // ids: of its action profile, of its selector
 
   // nullptr: there is none.
   const Field* key(std::uint32_t id) const;

@@ -79,6 +79,15 @@ TableScope& scope_of(TableAccess& access) {
   return *access.scope();
 }
 
+// As on an SDE, members and groups are in the pipes of the entries that name them.
+void write_scopes(TableAccess& access, const bfrt_proto::EntryScope& scope,
+                  RunningSwitch& running) {
+  TableScope& written = scope_of(access);
+  for (const std::uint32_t id : access.table().depends_on)
+    running.table(id)->scope()->write(scope, running.link());
+  written.write(scope, running.link());
+}
+
 }  // namespace
 
 void write_attribute(TableAccess& access, const TableAttribute& attribute, ClientId client,
@@ -101,7 +110,7 @@ void write_attribute(TableAccess& access, const TableAttribute& attribute, Clien
       check_has(table, "pre_device_config");
       return configure_replication(table, attribute.pre_device_config(), running);
     case TableAttribute::kEntryScope:
-      return scope_of(access).write(attribute.entry_scope(), running.link());
+      return write_scopes(access, attribute.entry_scope(), running);
     default:
       throw no_attribute(table, attribute.attribute_case());
   }

@@ -48,8 +48,15 @@ bool Notifier::watches_ports(ClientId client) const {
 }
 
 void Notifier::set_aging(std::uint32_t table, ClientId client, const bfrt_proto::IdleTable& aging) {
+  bfrt_proto::IdleTable kept = aging;
+  // Intervals are for who is told.
+  if (aging.idle_table_mode() == bfrt_proto::IdleTable::IDLE_TABLE_POLL_MODE) {
+    kept.clear_ttl_query_interval();
+    kept.clear_max_ttl();
+    kept.clear_min_ttl();
+  }
   const std::lock_guard lock(mutex_);
-  aging_[table] = {aging, client};
+  aging_[table] = {kept, client};
 }
 
 bfrt_proto::IdleTable Notifier::aging(std::uint32_t table) const {

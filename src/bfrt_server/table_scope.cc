@@ -22,10 +22,6 @@ Pipes all_of(std::uint32_t count) {
   return pipes;
 }
 
-bool has_scopes(const bfrt::Table& table) {
-  return std::ranges::find(table.attributes, "EntryScope") != table.attributes.end();
-}
-
 bool is_single(const Mode& mode) {
   return mode.scope_case() == Mode::kPredef && mode.predef() == Mode::SINGLE;
 }
@@ -54,7 +50,7 @@ TableScope::TableScope(const bfrt::Table& table, PipesShown shown, SwitchLink& l
   for (Mode* mode :
        {told_.mutable_gress_scope(), told_.mutable_pipe_scope(), told_.mutable_prsr_scope()})
     mode->set_predef(Mode::ALL);
-  if (!shown_.have_states || !has_scopes(table)) return;
+  if (!shown_.have_states) return;
   scopes_ = link.call("scope_read", {{"table", table.name}}).at("scopes");
   if (scopes_.size() == shown_.count) {
     told_.mutable_pipe_scope()->set_predef(Mode::SINGLE);

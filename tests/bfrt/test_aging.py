@@ -84,6 +84,12 @@ def test_the_attribute_is_read_as_it_was_written(watcher: Client) -> None:
     read = read_attribute(watcher)
     assert (read.enable, read.idle_table_mode, read.ttl_query_interval) == (True, NOTIFY, 2000)
     assert (read.max_ttl, read.min_ttl) == (9000, 1000)
+    # Who polls is told nothing, and has no intervals: as the vendor's test of tna_idletimeout.
+    watcher.write_updates(
+        [attribute(watcher, enable=True, idle_table_mode=POLL, ttl_query_interval=2000)]
+    )
+    read = read_attribute(watcher)
+    assert (read.enable, read.idle_table_mode, read.ttl_query_interval) == (True, POLL, 0)
     watcher.write_updates([attribute(watcher, enable=False)])
     assert not read_attribute(watcher).enable
 

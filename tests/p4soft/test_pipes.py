@@ -138,9 +138,7 @@ def test_one_state_is_for_all_ports(
 
 def test_entries_may_differ(switch: Any) -> None:
     switch.command("scope_write", table="Ingress.t", scopes=[[0], [1]])
-    switch.command(
-        "table_write", updates=[entry(1, SECOND, pipes=[0]), entry(1, FIRST, pipes=[1])]
-    )
+    switch.command("table_write", updates=[entry(1, SECOND, pipes=[0]), entry(1, FIRST, pipes=[1])])
     assert send(switch, FIRST, mac=1)[0] == SECOND
     assert send(switch, SECOND, mac=1)[0] == FIRST
     read = switch.command("table_read", table="Ingress.t", pipes=[1])["entries"]
@@ -190,6 +188,30 @@ def test_pipes_have_random_numbers_of_their_own(switch: Any) -> None:
     again = numbers()
     switch.command("random_seed", seed=3)
     assert numbers() == again
+
+
+def test_a_program_that_is_loaded_begins_in_every_pipe(
+    switch: Any, library_of: Callable[[str], Path]
+) -> None:
+    if isinstance(switch, MemoryTarget):
+        pytest.skip("p4run keeps its program")
+    switch.command("scope_write", table="Ingress.t", scopes=[[0], [1]])
+    switch.command("table_write", updates=[entry(1, FIRST, pipes=[1])])
+    assert [send(switch, port)[1] for port in (FIRST, SECOND, SECOND)] == [1, 1, 2]
+    switch.command("program_load", library=str(library_of(PROGRAM)))
+    assert switch.command("info")["pipes"] == 2
+    assert switch.command("scope_read", table="Ingress.t")["scopes"] == [[0, 1]]
+    assert switch.command("table_read", table="Ingress.t")["entries"] == []
+    assert [send(switch, port)[1] for port in (FIRST, SECOND, SECOND)] == [1, 1, 2]
+
+
+def test_a_recirculated_packet_comes_by_a_port_of_its_pipe(switch: Any) -> None:
+    """Port 196 is a recirculation port of pipe 1; from there the packet goes on to port 5."""
+    switch.command("scope_write", table="Ingress.t", scopes=[[0], [1]])
+    switch.command("table_write", updates=[entry(1, 196, pipes=[0]), entry(1, FIRST, pipes=[1])])
+    assert send(switch, FIRST, mac=1) == (FIRST, 1, 1)
+    cells = switch.command("register_read", table="Egress.sent")["pipes"]
+    assert [each["values"] for each in cells] == [[1], [1]]
 
 
 def test_a_pipe_that_is_not_there_is_refused(switch: Any) -> None:

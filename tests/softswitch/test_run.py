@@ -89,8 +89,9 @@ def test_an_end_of_one_is_the_end_of_all(start: Start) -> None:
     await_end(pids)
 
 
-def test_the_number_of_pipes_is_handed_to_the_server(start: Start) -> None:
+def test_the_number_of_pipes_is_that_of_switch_and_server(start: Start) -> None:
     run = start("--pipes", "4")
+    assert node.ask(run.control_directory, "softswitch", "info")["pipes"] == 4
     commands = [
         Path(f"/proc/{pid}/cmdline").read_text().split("\0") for pid in children(run.process.pid)
     ]
