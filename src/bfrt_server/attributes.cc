@@ -74,6 +74,15 @@ std::int32_t byte_count_adjust(const bfrt::Table& table, nlohmann::json args,
   }
 }
 
+// In poll mode nobody is told of anything, and there are no times for that.
+bfrt_proto::IdleTable idle_table(bfrt_proto::IdleTable set) {
+  if (set.idle_table_mode() != bfrt_proto::IdleTable::IDLE_TABLE_POLL_MODE) return set;
+  set.clear_ttl_query_interval();
+  set.clear_max_ttl();
+  set.clear_min_ttl();
+  return set;
+}
+
 bool is_all(const bfrt_proto::Mode& mode) {
   return mode.scope_case() != bfrt_proto::Mode::kUserDefined &&
          mode.predef() == bfrt_proto::Mode::ALL;
@@ -124,7 +133,7 @@ TableAttribute read_attribute(const bfrt::Table& table, const TableAttribute& qu
       return answer;
     case TableAttribute::kIdleTable:
       check_has(table, "IdleTimeout");
-      *answer.mutable_idle_table() = notifier.aging(table.id);
+      *answer.mutable_idle_table() = idle_table(notifier.aging(table.id));
       return answer;
     case TableAttribute::kByteCountAdj:
       answer.mutable_byte_count_adj()->set_byte_count_adjust(

@@ -226,9 +226,8 @@ void Ports::modify(DevPort port, const Json& values, const std::string& context,
   apply(port, link);
 }
 
-void Ports::remove(DevPort port, const std::string& context, SwitchLink& link) {
+void Ports::remove(DevPort port, SwitchLink& link) {
   const std::lock_guard lock(mutex_);
-  if (is_internal(port)) throw invalid(context + ": an internal port cannot be deleted;");
   added_.erase(port);
   apply(port, link);
 }

@@ -215,15 +215,19 @@ nlohmann::json ProgramControl::table_write(const nlohmann::json& args) {
     batch.commit();
     return errors.answer();
   }
+  nlohmann::json not_found = nlohmann::json::array();
   for (std::size_t i = 0; i < updates.size(); ++i) {
     try {
       apply(batch, updates[i]);
     } catch (const CommandError& error) {
-      throw refusal_of_batch(i, error);
+      if (!may_find_nothing(updates[i], error)) throw refusal_of_batch(i, error);
+      not_found.push_back({{"index", i}, {"message", error.what()}});
     }
   }
   batch.commit();
-  return {{"applied", updates.size()}};
+  nlohmann::json answer = {{"applied", updates.size() - not_found.size()}};
+  if (!not_found.empty()) answer["not_found"] = std::move(not_found);
+  return answer;
 }
 
 nlohmann::json ProgramControl::table_read(const nlohmann::json& args) {

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,8 @@ import pytest
 from .__main__ import main
 from .environment import last_error
 from .examples import examples
+
+HERE = Path(__file__).parent
 
 
 @pytest.fixture
@@ -44,6 +48,15 @@ def test_how_many_pipes_an_example_sees(studio: Path) -> None:
     )
     pipes = {each.name: each.pipes for each in examples(studio, [])}
     assert pipes == {"tna_b": 1, "tna_port_metadata": 2}
+
+
+def test_tests_find_what_python_3_10_could(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text((HERE / "older_python.py").read_text())
+    code = "import random; print(sorted(random.sample({1, 2, 3}, 3)), len(random.sample([4], 1)))"
+    command = [sys.executable, "-c", code]
+    environment = {"PYTHONPATH": str(tmp_path)}
+    said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert said.stdout == "[1, 2, 3] 1\n"
 
 
 def test_the_last_error_is_told_with_what_the_client_says_of_it() -> None:
