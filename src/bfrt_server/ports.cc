@@ -169,7 +169,8 @@ std::map<DevPort, Json> Ports::all(SwitchLink& link) {
   const auto state = links(link);
   const std::lock_guard lock(mutex_);
   std::map<DevPort, Json> ports;
-  for (const auto& [port, configured] : added_) ports[port] = described(port, configured, state);
+  for (const auto& [port, configured] : added_)
+    if (!is_internal(port)) ports[port] = described(port, configured, state);
   return ports;
 }
 

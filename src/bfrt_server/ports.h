@@ -56,7 +56,7 @@ class Ports {
 
   // Fields of $PORT by name, with those that cannot be written. Nothing: the port is not added.
   std::optional<Json> find(DevPort port, SwitchLink& link);
-  std::map<DevPort, Json> all(SwitchLink& link);
+  std::map<DevPort, Json> all(SwitchLink& link);  // but for those that recirculate
 
   // `values`: fields of $PORT, checked for what softswitch cannot do. Throw Failure that begins
   // with `context`; CommandError of the switch.

@@ -15,7 +15,7 @@ CPU_PORT = 64
 CPU_LINK = ("veth250", "veth251")
 # How many pipes a test needs to see: more than one where the ports of one do not suffice. Else one:
 # softswitch has one state for all, so that a register's values in two of them could not differ.
-PIPES = {"tna_idletimeout": 4, "tna_port_metadata": 2}
+PIPES = {"tna_idletimeout": 4, "tna_mirror": 4, "tna_port_metadata": 2}
 
 
 @dataclass(frozen=True)
