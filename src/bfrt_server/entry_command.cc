@@ -19,27 +19,29 @@ constexpr std::size_t kUnknown = std::numeric_limits<std::size_t>::max();
 
 }  // namespace
 
-void EntryCommand::add(std::size_t step, Json update) {
+void EntryCommand::put(Json update, Place place) {
+  if (ignores_not_found_ && update.at("op") == "delete") update["ignore_not_found"] = true;
   updates_.push_back(std::move(update));
-  of_.push_back({{step, 0}, 1});
-  ++entries_;
+  of_.push_back({place, 1});
   bytes_ = kUnknown;
+}
+
+void EntryCommand::add(std::size_t step, Json update) {
+  put(std::move(update), {step, 0});
+  ++entries_;
 }
 
 void EntryCommand::add(std::size_t step, const EntryRows& rows, Form form) {
   entries_ += rows.size();
-  if (form == Form::kColumns && rows.size() >= kFewRows) {
+  const bool each_alone = ignores_not_found_ && rows.kind().action == nullptr;  // deletes
+  if (form == Form::kColumns && rows.size() >= kFewRows && !each_alone) {
     updates_.push_back(rows.as_columns());
     of_.push_back({{step, 0}, rows.size()});
     if (bytes_ != kUnknown) bytes_ += rows.bytes();
     has_columns_ = true;
     return;
   }
-  for (std::size_t row = 0; row < rows.size(); ++row) {
-    updates_.push_back(rows.as_update(row));
-    of_.push_back({{step, row}, 1});
-  }
-  bytes_ = kUnknown;
+  for (std::size_t row = 0; row < rows.size(); ++row) put(rows.as_update(row), {step, row});
 }
 
 Json EntryCommand::take(bool continues) {
@@ -67,6 +69,13 @@ void EntryCommand::read_answer(const Json& answer, const OnError& on_error,
     }
     const Update& update = of_.at(place.at("index").get<std::size_t>());
     for (const Json& row : place.at("rows")) on_replaced({update.first.step, row});
+  }
+}
+
+void EntryCommand::read_not_found(const Json& answer, const OnError& on_error) const {
+  for (const Json& missing : answer.value("not_found", Json::array())) {
+    const Update& update = of_.at(missing.at("index").get<std::size_t>());
+    on_error(update.first, CommandError("not_found", missing.at("message")));
   }
 }
 

@@ -16,6 +16,9 @@ namespace turntable::bfrt_server {
 
 class EntryCommand {
  public:
+  // ignores_not_found: deleting what is not there does not refuse the command.
+  explicit EntryCommand(bool ignores_not_found = false) : ignores_not_found_(ignores_not_found) {}
+
   // A step of the batch, and of one that has rows which.
   struct Place {
     std::size_t step;
@@ -38,15 +41,20 @@ class EntryCommand {
   using OnReplaced = std::function<void(Place)>;
   void read_answer(const nlohmann::json& answer, const OnError& on_error,
                    const OnReplaced& on_replaced) const;
+  // The answer of one that applied all, or all but what it was to delete and did not find.
+  void read_not_found(const nlohmann::json& answer, const OnError& on_error) const;
   // Whom an error of a command that applied nothing is about ("updates[17]: …").
   Place place_in(const CommandError& error) const;
 
  private:
+  void put(nlohmann::json update, Place place);
+
   struct Update {
     Place first;
     std::size_t rows;
   };
 
+  bool ignores_not_found_;
   nlohmann::json updates_ = nlohmann::json::array();
   std::vector<Update> of_;  // each of updates_
   std::size_t entries_ = 0;

@@ -371,7 +371,13 @@ void add_device(Json& tables) {
        number(7, "eth_cpu_port_list", 32).list().read_only(),
        number(8, "internal_port_list", 32).list().read_only(),
        number(9, "external_port_list", 32).list().read_only(),
-       number(10, "recirc_port_list", 32).list().read_only()}));
+       number(10, "recirc_port_list", 32).list().read_only(),
+       truth(11, "intr_based_link_monitoring").read_only(),
+       truth(12, "flow_learn_intr_mode").or_else(false),
+       number(13, "lrt_dr_timeout_usec", 32).or_else(0),
+       number(14, "flow_learn_timeout_usec", 32).or_else(500),
+       truth(15, "inactive_node_delete").or_else(false),
+       truth(16, "selector_member_order").or_else(false)}));
 }
 
 }  // namespace

@@ -13,6 +13,8 @@ using Json = nlohmann::json;
 using bfrt_proto::Update;
 
 constexpr const char* kPriority = "$MATCH_PRIORITY";
+// What an SDE reads of a default entry that names no member, since it is the program's.
+constexpr std::uint32_t kNoMember = 0;
 constexpr std::string_view kCounterFields = "$COUNTER_SPEC_";
 
 // An entry's place among counters_, where those of the same pipes begin alike.
@@ -181,6 +183,8 @@ void MatchTable::put_action_and_data(const EntryWrite& update, Json& written,
     const bool is_port = table().type == "PortMetadata";
     Json& values = written["data"] = data_of(data, context, /*complete=*/!is_modify && !is_port);
     if (is_port) put_zeros(table().data, values);
+    // An SDE has no groups without an active member that entries name.
+    if (is_indirect() || table().type == "Selector") written["active_group"] = true;
     return;
   }
   const bfrt::Action* action = action_of(data, context);
@@ -331,9 +335,9 @@ void MatchTable::read_entries(std::size_t number, const EntryRead& read, const P
   if (has_default() && !asks_for_other_action(read.entry, result.at("default")))
     put_default(result.at("default"), read, pipes, add());
   if (read.entry.is_default_entry() && is_indirect()) {
-    if (result.at("default").is_null())
-      throw cannot("its default entry names no member: it is the program's, and not read here;");
-    put_default(result.at("default"), read, pipes, add());
+    const Json of_program = {{"data", {{"$ACTION_MEMBER_ID", kNoMember}}}};
+    const Json& found = result.at("default");
+    put_default(found.is_null() ? of_program : found, read, pipes, add());
   }
 }
 

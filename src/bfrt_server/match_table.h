@@ -28,7 +28,7 @@ class MatchTable final : public ProgramTable {
   bool has_actions() const { return !table().actions.empty(); }
   bool has_default() const { return has_actions() && table().type != "Action"; }
   // Its entries name a member, or a group; its default entry a member, or it has the program's
-  // action, which softswitch does not tell.
+  // action.
   bool is_indirect() const { return table().type.starts_with("MatchAction_Indirect"); }
   bool may_be_columns() const;
   void write_default(const EntryWrite& update, WriteBatch& batch);

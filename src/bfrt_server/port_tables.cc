@@ -44,10 +44,15 @@ void PortTable::write(const EntryWrite& update, WriteBatch& batch) {
   auto& link = batch.link();
   if (update.type == Update::DELETE && !update.entry.has_key()) {
     const auto clear = [this, &link] { ports_.remove_all(link); };
-    return batch.add(WriteBatch::Act{clear}, what);
+    return batch.add(WriteBatch::Act{clear, /*is_sure=*/true}, what);
   }
   if (!update.entry.has_key()) throw invalid("Table key cannot be empty table:" + table().name);
   const auto port = key_of(update.entry.key(), what).at(kDevPort).get<DevPort>();
+  if (update.type == Update::DELETE) {
+    if (Ports::is_internal(port)) throw invalid(what + ": an internal port cannot be deleted;");
+    const auto remove = [=, this, &link] { ports_.remove(port, link); };
+    return batch.add(WriteBatch::Act{remove, /*is_sure=*/true}, what);
+  }
   const Json values = data_of(update.entry.data(), what, /*complete=*/false);
   std::function<void()> run;
   switch (update.type) {
@@ -62,9 +67,6 @@ void PortTable::write(const EntryWrite& update, WriteBatch& batch) {
         ports_.find(port, link) ? ports_.modify(port, values, what, link)
                                 : ports_.add(port, values, what, link);
       };
-      break;
-    case Update::DELETE:
-      run = [=, this, &link] { ports_.remove(port, what, link); };
       break;
     default:
       throw cannot("no such update;");

@@ -169,7 +169,8 @@ std::map<DevPort, Json> Ports::all(SwitchLink& link) {
   const auto state = links(link);
   const std::lock_guard lock(mutex_);
   std::map<DevPort, Json> ports;
-  for (const auto& [port, configured] : added_) ports[port] = described(port, configured, state);
+  for (const auto& [port, configured] : added_)
+    if (!is_internal(port)) ports[port] = described(port, configured, state);
   return ports;
 }
 
@@ -226,9 +227,8 @@ void Ports::modify(DevPort port, const Json& values, const std::string& context,
   apply(port, link);
 }
 
-void Ports::remove(DevPort port, const std::string& context, SwitchLink& link) {
+void Ports::remove(DevPort port, SwitchLink& link) {
   const std::lock_guard lock(mutex_);
-  if (is_internal(port)) throw invalid(context + ": an internal port cannot be deleted;");
   added_.erase(port);
   apply(port, link);
 }

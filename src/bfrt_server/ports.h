@@ -56,22 +56,22 @@ class Ports {
 
   // Fields of $PORT by name, with those that cannot be written. Nothing: the port is not added.
   std::optional<Json> find(DevPort port, SwitchLink& link);
-  std::map<DevPort, Json> all(SwitchLink& link);
+  std::map<DevPort, Json> all(SwitchLink& link);  // but for those that recirculate
 
   // `values`: fields of $PORT, checked for what softswitch cannot do. Throw Failure that begins
   // with `context`; CommandError of the switch.
   void add(DevPort port, const Json& values, const std::string& context, SwitchLink& link);
   void modify(DevPort port, const Json& values, const std::string& context, SwitchLink& link);
-  void remove(DevPort port, const std::string& context, SwitchLink& link);
+  void remove(DevPort port, SwitchLink& link);  // no internal one
   void remove_all(SwitchLink& link);
 
   // Whether the switch has it, added or not.
   bool exists(DevPort port) const { return is_internal(port) || interfaces_.contains(port); }
+  static bool is_internal(DevPort port);
   // Of those of the switch that are added.
   std::map<DevPort, bool> up(SwitchLink& link);
 
  private:
-  static bool is_internal(DevPort port);
   Json described(DevPort port, const Json& configured, const std::map<DevPort, bool>& links) const;
   std::map<DevPort, bool> links(SwitchLink& link) const;
   void apply(DevPort port, SwitchLink& link);

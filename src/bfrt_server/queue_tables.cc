@@ -1,5 +1,7 @@
 #include "bfrt_server/queue_tables.h"
 
+#include <algorithm>
+
 #include "bfrt_server/write_batch.h"
 #include "common/command_error.h"
 #include "dataplane/port_numbers.h"
@@ -171,15 +173,31 @@ Json QueueTable::data_at(Shapers::Place place, SwitchLink& link) {
   return counters;
 }
 
-void FactTable::write(const EntryWrite&, WriteBatch&) {
-  throw cannot("it can only be read;");
+bool FactTable::has_settings() const {
+  return !std::ranges::all_of(table().data, &bfrt::Field::read_only);
+}
+
+void FactTable::write(const EntryWrite& update, WriteBatch& batch) {
+  const std::string what = context(update.type, true);
+  if (!has_settings()) throw cannot("it can only be read;");
+  const bool resets = update.type == Update::DELETE || update.type == Update::RESET;
+  if (!resets && update.type != Update::MODIFY)
+    throw not_supported("the default entry can only be modified or reset table:" + table().name);
+  if (update.entry.has_key()) throw cannot("it has no entry but the default one;");
+  const Json values = resets ? first_ : data_of(update.entry.data(), what, /*complete=*/false);
+  const auto set = [this, values] {
+    const std::lock_guard lock(mutex_);
+    now_.update(values);
+  };
+  batch.add(WriteBatch::Act{set}, what);
 }
 
 void FactTable::read_one(std::size_t number, const EntryRead& read, SwitchLink&,
                          ReadAnswers& answers) {
   bfrt_proto::TableEntry& entry = answers.add(number, read);
   entry.set_is_default_entry(true);
-  put_data(facts_, nullptr, read.entry.data(), entry);
+  const std::lock_guard lock(mutex_);
+  put_data(now_, nullptr, read.entry.data(), entry);
 }
 
 }  // namespace turntable::bfrt_server

@@ -61,11 +61,13 @@ class QueueTable final : public TableAccess {
   std::uint32_t pipes_;
 };
 
-// tf1.tm.cfg and tf1.dev.device_configuration: one entry without a key, of facts.
+// tf1.tm.cfg and tf1.dev.device_configuration: one entry without a key, of facts and of settings,
+// which mean nothing to softswitch and are kept.
 class FactTable final : public TableAccess {
  public:
+  // facts: with the settings as they are at first.
   FactTable(const bfrt::Table& table, nlohmann::json facts)
-      : TableAccess(table), facts_(std::move(facts)) {}
+      : TableAccess(table), first_(std::move(facts)), now_(first_) {}
 
   void write(const EntryWrite& update, WriteBatch& batch) override;
   bool has_default_entry() const override { return true; }
@@ -75,7 +77,11 @@ class FactTable final : public TableAccess {
                 ReadAnswers& answers) override;
 
  private:
-  nlohmann::json facts_;
+  bool has_settings() const;
+
+  nlohmann::json first_;
+  std::mutex mutex_;
+  nlohmann::json now_;
 };
 
 }  // namespace turntable::bfrt_server

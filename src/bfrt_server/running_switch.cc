@@ -127,7 +127,13 @@ Json RunningSwitch::device_facts() const {
           {"pcie_cpu_port", pipes_.count == 4 ? 320 : 192},
           {"eth_cpu_port_list", {64, 65, 66, 67}},
           {"external_port_list", external},
-          {"recirc_port_list", recirculation}};
+          {"recirc_port_list", recirculation},
+          {"intr_based_link_monitoring", false},
+          {"flow_learn_intr_mode", false},
+          {"lrt_dr_timeout_usec", 0U},
+          {"flow_learn_timeout_usec", 500U},
+          {"inactive_node_delete", false},
+          {"selector_member_order", false}};
 }
 
 TableAccess* RunningSwitch::table(std::uint32_t id) const {

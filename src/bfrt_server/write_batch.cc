@@ -67,9 +67,18 @@ bool WriteBatch::is_of_entries(const Step& step) {
   return std::holds_alternative<Entry>(step.what) || std::holds_alternative<Rows>(step.what);
 }
 
+bool WriteBatch::is_sure(const Step& step) {
+  const auto* act = std::get_if<Act>(&step.what);
+  return act != nullptr && act->is_sure;
+}
+
 // One table_write does all, or nothing, between two packets.
 void WriteBatch::run_atomic() {
   if (steps_.empty()) return;
+  if (std::ranges::all_of(steps_, is_sure)) {
+    for (Step& step : steps_) run_act(step);
+    return;
+  }
   const bool fixed = is_fixed(steps_.front().what);
   const auto is_of_its_kind = [&](const Step& step) {
     return is_of_entries(step) && is_fixed(step.what) == fixed;
@@ -77,10 +86,11 @@ void WriteBatch::run_atomic() {
   if (!std::all_of(steps_.begin(), steps_.end(), is_of_its_kind)) {
     throw not_supported(
         "a batch that is all or nothing holds entries of the program's match-action tables only, "
-        "or of $pre and $mirror only; send other updates with CONTINUE_ON_ERROR;");
+        "of $pre and $mirror only, or deletes ports only; send other updates with "
+        "CONTINUE_ON_ERROR;");
   }
   const auto command_in = [&](Form form) {
-    EntryCommand command;
+    EntryCommand command(ignores_not_found_ && !fixed);
     for (std::size_t i = 0; i < steps_.size(); ++i) {
       if (const auto* rows = std::get_if<Rows>(&steps_[i].what)) {
         command.add(i, rows->rows, form);
@@ -98,7 +108,9 @@ void WriteBatch::run_atomic() {
   }
   const auto attempt = [&](EntryCommand& command) {
     try {
-      link_.call("table_write", command.take(/*continues=*/false));
+      command.read_not_found(
+          link_.call("table_write", command.take(/*continues=*/false)),
+          [&](EntryCommand::Place place, const CommandError& error) { refuse(place, error); });
       finish({0, steps_.size()});
       return true;
     } catch (const CommandError& error) {
@@ -143,7 +155,7 @@ std::size_t WriteBatch::run_entries(std::size_t first) {
 }
 
 WriteBatch::Sent WriteBatch::next_command(std::size_t first) {
-  Sent sent{{}, {first, first}, 0};
+  Sent sent{EntryCommand(), {first, first}, 0};
   const bool fixed = is_fixed(steps_[first].what);
   for (std::size_t& end = sent.steps.end; end < steps_.size(); ++end) {
     Step& step = steps_[end];

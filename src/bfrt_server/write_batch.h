@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "bfrt_server/call_options.h"
 #include "bfrt_server/entry_command.h"
 #include "bfrt_server/entry_rows.h"
 #include "bfrt_server/failure.h"
@@ -40,19 +41,22 @@ class WriteBatch {
     std::vector<std::uint64_t> values;
     Pipes pipes = {};
   };
-  // Anything else; may throw Failure or CommandError.
+  // Anything else; may throw Failure or CommandError, unless `is_sure`.
   struct Act {
     std::function<void()> run;
+    bool is_sure = false;
   };
 
   using What = std::variant<Entry, Rows, Cell, Act>;
 
-  // `abandoned`: whether nobody waits for the outcome any more; then no further command is begun.
-  WriteBatch(SwitchLink& link, std::size_t updates, Atomicity atomicity,
-             std::function<bool()> abandoned)
+  // options.abandoned: whether nobody waits for the outcome any more; then no further command is
+  // begun. options.ignore_not_found: a batch that is all or nothing goes on where it is to delete
+  // an entry that is not there.
+  WriteBatch(SwitchLink& link, std::size_t updates, Atomicity atomicity, const CallOptions& options)
       : link_(link),
         atomicity_(atomicity),
-        abandoned_(std::move(abandoned)),
+        abandoned_(options.abandoned),
+        ignores_not_found_(options.ignore_not_found),
         statuses_(updates),
         replaced_(updates) {}
 
@@ -95,6 +99,7 @@ class WriteBatch {
   };
 
   static bool is_of_entries(const Step& step);
+  static bool is_sure(const Step& step);
   void run_atomic();
   std::size_t run_entries(std::size_t first);
   Sent next_command(std::size_t first);
@@ -110,6 +115,7 @@ class WriteBatch {
   SwitchLink& link_;
   Atomicity atomicity_;
   std::function<bool()> abandoned_;
+  bool ignores_not_found_;
   std::size_t current_ = 0;
   std::vector<Step> steps_;
   std::vector<grpc::Status> statuses_;

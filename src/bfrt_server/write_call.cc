@@ -36,7 +36,7 @@ grpc::Status WriteCall::run(const bfrt_proto::WriteRequest& request,
                             bfrt_proto::WriteResponse& response) {
   const Atomicity atomicity = atomicity_of(request);
   const auto count = static_cast<std::size_t>(request.updates_size());
-  WriteBatch batch(running_.link(), count, atomicity, options_.abandoned);
+  WriteBatch batch(running_.link(), count, atomicity, options_);
   const auto timed_out = [&] {
     return grpc::Status(grpc::StatusCode::DEADLINE_EXCEEDED, "Write RPC request timed out");
   };

@@ -1,7 +1,6 @@
 #include "dataplane/action_profiles.h"
 
 #include <nlohmann/json.hpp>
-#include <set>
 #include <utility>
 
 #include "common/command_error.h"
@@ -48,6 +47,12 @@ CommandError in_use(const std::string& table, const char* what, std::uint32_t nu
 
 CommandError no_field(const std::string& what, const std::string& field) {
   return bad_argument(what + ": no data field \"" + field + "\"");
+}
+
+// Whether an update is refused that leaves an entry with a group of which no member is active.
+// Without it such an entry runs the default action, as in P4Runtime.
+bool wants_active_group(const Json& update) {
+  return update.value("active_group", Json(false)) == true;
 }
 
 // A chip's memory has two entries of action data in a line.
@@ -129,6 +134,9 @@ void ActionProfiles::check_entry(const TableSchema& schema, const Json& update) 
       throw CommandError("not_found", what + ": " + of.selector + " has no group " + text(wanted) +
                                           "; insert it first");
     }
+    if (wants_active_group(update) &&
+        selectors_.at(of.selector).selector->groups().at(wanted).active_weight() == 0)
+      throw bad_argument(what + ": group " + text(wanted) + " has no active member");
   }
 }
 
@@ -162,10 +170,16 @@ void ActionProfiles::require_unused_member(const std::string& profile, std::uint
       throw in_use(profile, "member", member, "a group of " + name);
 }
 
-void ActionProfiles::require_unused_group(const std::string& selector, std::uint32_t group) const {
+const std::string* ActionProfiles::who_names_group(const std::string& selector,
+                                                   std::uint32_t group) const {
   for (const auto& [table, of] : implementations_)
-    if (of.selector == selector && tables_.at(table)->is_named(kOfGroup, group))
-      throw in_use(selector, "group", group, "table " + table);
+    if (of.selector == selector && tables_.at(table)->is_named(kOfGroup, group)) return &table;
+  return nullptr;
+}
+
+void ActionProfiles::require_unused_group(const std::string& selector, std::uint32_t group) const {
+  if (const std::string* table = who_names_group(selector, group))
+    throw in_use(selector, "group", group, "table " + *table);
 }
 
 // What the update leaves out is as before.
@@ -199,12 +213,9 @@ ActionSelector::Group ActionProfiles::read_group(const std::string& name, const 
                          kWeight + ": expected lists, as long");
     }
     group.members.clear();
-    std::set<std::uint32_t> seen;
     for (std::size_t i = 0; i < members.size(); ++i) {
       const std::uint32_t member = number(members[i], what + ", " + kMemberField);
       require_member(of.profile, member, what);
-      if (!seen.insert(member).second)
-        throw bad_argument(what + ": member " + text(member) + " is given twice");
       const std::uint32_t weight = number(weights[i], what + ", " + kWeight);
       if (weight == 0) throw bad_argument(what + ", " + kWeight + ": expected at least 1");
       group.members.push_back(
@@ -256,6 +267,12 @@ void ActionProfiles::write(const TableSchema& schema, const Json& update, TableB
   const ActionSelector::Group before =
       is_there ? found->second : ActionSelector::Group{{}, selector.group_size()};
   ActionSelector::Group group = read_group(schema.name, of, update, before);
+  const std::string* const named_by =
+      group.active_weight() == 0 ? who_names_group(schema.name, id) : nullptr;
+  if (named_by != nullptr && wants_active_group(update)) {
+    throw bad_argument("table " + schema.name + ": group " + text(id) +
+                       " would have no active member, but table " + *named_by + " names it");
+  }
   if (is_there)
     batch.changed(put_back(id, before), true);
   else

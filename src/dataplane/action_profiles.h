@@ -60,6 +60,8 @@ class ActionProfiles {
   void require_member(const std::string& profile, std::uint32_t member,
                       const std::string& what) const;
   void require_unused_member(const std::string& profile, std::uint32_t member) const;
+  // A table that does; nullptr: none.
+  const std::string* who_names_group(const std::string& selector, std::uint32_t group) const;
   void require_unused_group(const std::string& selector, std::uint32_t group) const;
 
   const std::map<std::string, Table*>& tables_;

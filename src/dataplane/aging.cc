@@ -59,8 +59,11 @@ void Aging::share_hits(Aging first, Aging second) noexcept {
 Aging::Event Aging::event(std::uint64_t now_ns) noexcept {
   if (words_[kTtl] == 0) return Event::kNone;
   begin(now_ns);
-  const bool is_idle = idle_ms(now_ns) >= words_[kTtl];
   const bool is_told = (words_[kFlags] & kIsTold) != 0;
+  const bool is_hit = (words_[kFlags] & kIsHitSinceEvent) != 0;
+  words_[kFlags] &= ~kIsHitSinceEvent;
+  // A hit counts although the time has run out again since: first that is told, then the latter.
+  const bool is_idle = idle_ms(now_ns) >= words_[kTtl] && !(is_told && is_hit);
   if (is_idle == is_told) return Event::kNone;
   words_[kFlags] ^= kIsTold;
   return is_idle ? Event::kIdle : Event::kActive;

@@ -20,7 +20,7 @@ class Aging {
   // A packet hits the entry.
   void hit(std::uint64_t now_ns) noexcept {
     words_[kSince] = now_ns;
-    words_[kFlags] |= kIsHit | kHasBegun;
+    words_[kFlags] |= kIsHit | kHasBegun | kIsHitSinceEvent;
   }
 
   // Milliseconds without a hit until the entry is idle; 0: it never is. It begins anew.
@@ -49,6 +49,7 @@ class Aging {
   static constexpr std::uint64_t kIsActive = 2;
   static constexpr std::uint64_t kIsTold = 4;  // that it is idle
   static constexpr std::uint64_t kHasBegun = 8;
+  static constexpr std::uint64_t kIsHitSinceEvent = 16;  // since the last call of event()
 
   void begin(std::uint64_t now_ns) noexcept;
   std::uint64_t idle_ms(std::uint64_t now_ns) const noexcept;

@@ -82,6 +82,18 @@ class PipesControl::Writes {
     return std::ranges::all_of(writes_,
                                [&](const auto& write) { return write->answer() == answer(); });
   }
+  // Of updates that found no entry in any of them.
+  Json not_found() const {
+    Json in_all = Json::array();
+    for (const Json& place : answer().value("not_found", Json::array())) {
+      if (std::ranges::all_of(writes_, [&](const auto& write) {
+            return std::ranges::any_of(write->answer().value("not_found", Json::array()),
+                                       [&](const Json& other) { return other.at("index") == place.at("index"); });
+          }))
+        in_all.push_back(place);
+    }
+    return in_all;
+  }
   // Of an update that went wrong in one of them. Nothing: it did in none.
   std::optional<Json> first_error() const {
     for (const auto& write : writes_) {
@@ -281,12 +293,14 @@ Json PipesControl::table_write(const std::string& command, const Json& args) {
 Json PipesControl::write_all(const Json& args, std::span<const Run> runs) {
   std::vector<Writes> done;
   done.reserve(runs.size());
+  Json not_found = Json::array();
   try {
     for (const Run& run : runs) {
       std::vector<std::size_t> places(run.end - run.first);
       std::iota(places.begin(), places.end(), run.first);
       try {
         done.push_back(write(args, run));
+        for (const Json& place : done.back().not_found()) not_found.push_back(moved(place, run.first));
       } catch (const CommandError& error) {
         throw renumbered(error, places);
       }
@@ -296,7 +310,9 @@ Json PipesControl::write_all(const Json& args, std::span<const Run> runs) {
     throw;
   }
   for (Writes& writes : done) writes.commit();
-  return {{"applied", args.at("updates").size()}};
+  Json answer = {{"applied", args.at("updates").size() - not_found.size()}};
+  if (!not_found.empty()) answer["not_found"] = std::move(not_found);
+  return answer;
 }
 
 // Pipes of one scope have the same entries, and so the same errors; others may differ.

@@ -234,14 +234,18 @@ std::unique_ptr<TableWrite> ProgramControl::write_tables(const nlohmann::json& a
     written->answered = errors.answer();
     return written;
   }
+  nlohmann::json not_found = nlohmann::json::array();
   for (std::size_t i = 0; i < updates.size(); ++i) {
     try {
       apply(batch, updates[i]);
     } catch (const CommandError& error) {
-      throw refusal_of_batch(i, error);
+      if (!may_find_nothing(updates[i], error)) throw refusal_of_batch(i, error);
+      not_found.push_back({{"index", i}, {"message", error.what()}});
     }
   }
-  written->answered = {{"applied", updates.size()}};
+  nlohmann::json& answer = written->answered;
+  answer = {{"applied", updates.size() - not_found.size()}};
+  if (!not_found.empty()) answer["not_found"] = std::move(not_found);
   return written;
 }
 

@@ -34,6 +34,12 @@ inline CommandError renumbered(const CommandError& error, std::span<const std::s
   return {error.code(), std::string(kBegin) + std::to_string(places[index]) + parsed.ptr};
 }
 
+// Whether the batch goes on where this update finds no entry.
+inline bool may_find_nothing(const nlohmann::json& update, const CommandError& error) {
+  return error.code() == "not_found" && update.is_object() &&
+         update.value("ignore_not_found", nlohmann::json(false)) == true;
+}
+
 // Throws bad_argument for anything but "stop" (nothing is applied, the default) and "continue".
 inline bool continues_on_error(const nlohmann::json& args) {
   const auto given = args.find("on_error");

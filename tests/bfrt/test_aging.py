@@ -94,6 +94,15 @@ def test_the_attribute_is_read_as_it_was_written(watcher: Client) -> None:
     assert not read_attribute(watcher).enable
 
 
+def test_in_poll_mode_there_are_no_times(watcher: Client) -> None:
+    """As an SDE; its example tna_idletimeout reads them."""
+    given = {"enable": True, "idle_table_mode": POLL, "ttl_query_interval": 5000}
+    watcher.write_updates([attribute(watcher, **given, max_ttl=9000, min_ttl=1000)])
+    read = read_attribute(watcher)
+    assert (read.enable, read.idle_table_mode) == (True, POLL)
+    assert (read.ttl_query_interval, read.max_ttl, read.min_ttl) == (0, 0, 0)
+
+
 def test_a_table_that_does_not_age_has_no_such_attribute(watcher: Client) -> None:
     wrong = attribute(watcher, "forward", enable=True)
     assert failing(watcher, wrong).codes() == [INVALID]

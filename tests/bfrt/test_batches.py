@@ -204,3 +204,69 @@ def test_counters_of_entries_in_a_run_begin_anew_with_them(
     client.write_updates(updates_of(client, "INSERT", keys))
     assert count(from_hw=False) == 0  # the copy, too
     assert count(from_hw=True) == 0
+
+
+# --- All or nothing, but for what is not there to be deleted
+
+
+def ignoring(client: Client, updates: list[Any], atomicity: str) -> list[tuple[int, int]]:
+    """Of each update, the status and the code beside it. As the SDE's example bri_grpc_error."""
+    client.metadata = [("error_in_resp", "1"), ("ignore_not_found", "1")]
+    try:
+        answer = client.write_updates(updates, atomicity)
+    finally:
+        client.metadata = []
+    return [(each.canonical_code, each.code) for each in answer.status]
+
+
+@pytest.mark.parametrize("atomicity", ["ROLLBACK_ON_ERROR", "DATAPLANE_ATOMIC"])
+@pytest.mark.parametrize("there", [2, RUN])  # few, and so many that they become columns
+def test_a_batch_goes_on_where_there_is_nothing_to_delete(
+    client: Client, atomicity: str, there: int
+) -> None:
+    client.write_updates(updates_of(client, "INSERT", list(range(there + 3))))
+    keys = [key for place in range(there) for key in (place, 1000 + place)]
+    statuses = ignoring(client, updates_of(client, "DELETE", keys), atomicity)
+    assert statuses == [(0, 0), (0, NOT_FOUND)] * there
+    assert macs(client) == [there, there + 1, there + 2]
+
+
+def test_other_errors_of_it_still_undo_all(client: Client) -> None:
+    client.write_updates(updates_of(client, "INSERT", [1, 2]))
+    updates = [
+        *updates_of(client, "DELETE", [1, 9]),
+        *updates_of(client, "INSERT", [2]),
+    ]
+    client.metadata = [("ignore_not_found", "1")]
+    refused = failing(client, *updates, atomicity="ROLLBACK_ON_ERROR")
+    assert refused.codes()[-1] == EXISTS
+    client.metadata = []
+    assert macs(client) == [1, 2]
+    modified = updates_of(client, "MODIFY", [9])
+    client.metadata = [("ignore_not_found", "1")]
+    assert failing(client, *modified, atomicity="ROLLBACK_ON_ERROR").codes() == [NOT_FOUND]
+    client.metadata = []
+
+
+def test_without_the_flag_it_undoes_all(client: Client) -> None:
+    client.write_updates(updates_of(client, "INSERT", [1, 2]))
+    updates = updates_of(client, "DELETE", [1, 9])
+    refused = failing(client, *updates, atomicity="ROLLBACK_ON_ERROR")
+    assert refused.codes() == [0, NOT_FOUND]
+    assert macs(client) == [1, 2]
+
+
+def test_ports_are_deleted_all_or_none(client: Client) -> None:
+    def deleting(*ports: int) -> list[Any]:
+        return [client.update("DELETE", client.entry("$PORT", {"$DEV_PORT": p})) for p in ports]
+
+    def added() -> list[int]:
+        return sorted(entry.key["$DEV_PORT"] for entry in client.read("$PORT"))
+
+    before = added()
+    assert {1, 2, 3} <= set(before)
+    internal = failing(client, *deleting(1, 68), atomicity="ROLLBACK_ON_ERROR")
+    assert internal.codes() == [0, INVALID]
+    assert added() == before
+    assert ignoring(client, deleting(1, 77), "ROLLBACK_ON_ERROR") == [(0, 0), (0, 0)]
+    assert added() == [port for port in before if port != 1]

@@ -349,8 +349,40 @@ def test_facts_of_the_device(client: Client) -> None:
     (entry,) = client.read("tf1.dev.device_configuration", is_default_entry=True)
     assert entry.data["num_stages"] == 12
     assert entry.data["recirc_port_list"] == [68, 69, 70, 71, 196, 197, 198, 199]
-    failed = failing(client, client.update("MODIFY", client.entry("tf1.dev.device_configuration")))
-    assert failed.codes() == [UNIMPLEMENTED]
+    change = client.entry("tf1.dev.device_configuration", None, None, {"num_stages": 20})
+    failed = failing(client, client.update("MODIFY", change))
+    assert failed.codes() == [INVALID]
+    assert "num_stages is read-only" in failed.details[0][1]
+    for kind in ("MODIFY", "DELETE"):
+        cell = client.update(kind, client.entry("tf1.tm.cfg", is_default_entry=True))
+        assert failing(client, cell).codes() == [UNIMPLEMENTED]
+
+
+# As bf_rt_dev_tf1.json has them.
+SETTINGS = {
+    "flow_learn_intr_mode": False,
+    "lrt_dr_timeout_usec": 0,
+    "flow_learn_timeout_usec": 500,
+    "inactive_node_delete": False,
+    "selector_member_order": False,
+}
+
+
+@pytest.mark.parametrize("kind", ["DELETE", "RESET"])
+def test_settings_of_the_device_are_kept_until_they_are_reset(client: Client, kind: str) -> None:
+    def settings() -> dict[str, Any]:
+        (entry,) = client.read("tf1.dev.device_configuration", is_default_entry=True)
+        return {name: entry.data[name] for name in SETTINGS}
+
+    table, default = "tf1.dev.device_configuration", {"is_default_entry": True}
+    assert settings() == SETTINGS
+    changed = {"selector_member_order": True, "flow_learn_timeout_usec": 70}
+    client.modify(table, None, None, changed, **default)
+    assert settings() == SETTINGS | changed
+    client.write(kind, table, **default)
+    assert settings() == SETTINGS
+    insertion = client.update("INSERT", client.entry(table, **default))
+    assert failing(client, insertion).codes() == [UNIMPLEMENTED]
 
 
 def test_ports_are_absent_if_the_server_should_begin_so(
@@ -364,7 +396,7 @@ def test_ports_are_absent_if_the_server_should_begin_so(
         client = Client(other.address, proto)
         client.open()
         client.bind()
-        assert {e.data["$IS_INTERNAL"] for e in client.read("$PORT")} == {True}
+        assert client.read("$PORT") == []
         assert client.read("$PORT_STR_INFO", {"$PORT_NAME": "9/0"}, from_hw=False)[0].data == {
             "$DEV_PORT": 2
         }

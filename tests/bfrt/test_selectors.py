@@ -8,6 +8,7 @@ from packet.reference_crc import crc16
 
 from .client import CallError, Client
 from .test_tables import (
+    EXISTS,
     FRAME,
     INVALID,
     MAC,
@@ -48,6 +49,20 @@ def test_a_fair_selector_goes_round_its_active_members(grouped: Client) -> None:
     assert [chosen(grouped, 5, number) for number in range(5)] == [1, 2, 3, 1, 2]
 
 
+def test_a_member_that_is_there_several_times_has_as_much_weight(grouped: Client) -> None:
+    """As the SDE's example tna_action_selector weighs them, and reads them back."""
+    members, status = [1, 3, 3], [True, True, True]
+    key = {"$SELECTOR_GROUP_ID": 6}
+    data = {"$ACTION_MEMBER_ID": members, "$ACTION_MEMBER_STATUS": status}
+    grouped.insert("groups", key, None, data)
+    (entry,) = grouped.read("groups", key)
+    assert entry.data["$ACTION_MEMBER_ID"] == members
+    assert [chosen(grouped, 6, number) for number in range(6)] == members * 2
+    grouped.delete("groups", key)
+    deletion = grouped.update("DELETE", grouped.entry("members", {"$ACTION_MEMBER_ID": 3}))
+    assert failing(grouped, deletion).codes() == [EXISTS]  # group 5 has it, too
+
+
 def test_packets_go_where_their_hash_is_said_to(grouped: Client, switch: SoftswitchTarget) -> None:
     grouped.write_updates([naming(grouped, group=5)])
     seen = set()
@@ -70,6 +85,25 @@ def test_nobody_is_chosen_where_there_is_nobody(grouped: Client) -> None:
         ((code, message),) = failed.value.details
         assert code == NOT_FOUND
         assert text in message
+
+
+def test_groups_that_entries_name_have_an_active_member(
+    grouped: Client, switch: SoftswitchTarget
+) -> None:
+    """As an SDE has it: its example tna_action_selector expects errors."""
+    grouped.write_updates([group(grouped, 6, {2: False}), group(grouped, 7, {})])
+    for number in (6, 7):
+        refused = failing(grouped, naming(grouped, group=number))
+        assert refused.codes() == [INVALID]
+        assert f"group {number} has no active member" in refused.details[0][1]
+    grouped.write_updates([naming(grouped, group=5)])
+    for members in ({1: False, 3: False}, {}):
+        refused = failing(grouped, group(grouped, 5, members, "MODIFY"))
+        assert refused.codes() == [INVALID]
+        assert "table pipe.Ingress.painted names it" in refused.details[0][1]
+    assert colour(switch) in (0x11, 0x13)
+    grouped.delete("painted")
+    grouped.write_updates([group(grouped, 5, {}, "MODIFY")])
 
 
 def test_the_question_needs_group_and_hash_and_is_not_written(grouped: Client) -> None:

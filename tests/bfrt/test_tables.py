@@ -582,9 +582,7 @@ def test_the_default_entry_names_a_member(client: Client, switch: SoftswitchTarg
     (entry,) = client.read("painted", is_default_entry=True)
     assert (entry.is_default, entry.data) == (True, {"$ACTION_MEMBER_ID": 1})
     assert client.read("painted") == []  # of entries alone
-    client.write_updates([group(client, 5, {2: False}), naming(client, group=5)])
-    assert colour(switch) == 0x33  # no member of the group is active
-    client.write_updates([naming(client, "MODIFY", member=2)])
+    client.write_updates([naming(client, member=2)])
     assert colour(switch) == 0x22
     used = client.update("DELETE", client.entry("members", {"$ACTION_MEMBER_ID": 1}))
     assert failing(client, used).codes() == [EXISTS]
@@ -599,7 +597,10 @@ def test_what_the_default_entry_beside_a_profile_cannot_be(client: Client) -> No
     refused = failing(client, by_default(client, "MODIFY", group=5))
     assert refused.codes() == [INVALID]
     assert "the default entry cannot name a group; name a member" in refused.details[0][1]
-    with pytest.raises(CallError) as read:
-        client.read("painted", is_default_entry=True)
-    assert read.value.codes() == [UNIMPLEMENTED]
-    assert "its default entry names no member" in read.value.details[0][1]
+
+
+def test_a_default_entry_that_names_no_member_is_read_as_an_sde_reads_it(client: Client) -> None:
+    client.write_updates([member(client, 1, 0x11)])
+    (entry,) = client.read("painted", is_default_entry=True)
+    assert (entry.is_default, entry.action) == (True, None)
+    assert entry.data == {"$ACTION_MEMBER_ID": 0}

@@ -110,6 +110,20 @@ def start(load: Callable[[str], MemoryTarget]) -> Iterator[Callable[[str], Memor
         write(switch, "clear")
 
 
+def test_a_hit_between_two_looks_is_told_though_the_time_has_run_out_again(
+    start: Callable[[str], MemoryTarget],
+) -> None:
+    """The vendor's IdleTimeoutBoundaryTest has times to live that are shorter than a look takes."""
+    switch = start(DIRECT)
+    insert(switch, 1, ttl=100)
+    assert events(switch, START) == []
+    assert events(switch, START + 150 * MS) == [(1, IDLE)]
+    hit(switch, 1, START + 200 * MS)
+    assert events(switch, START + 400 * MS) == [(1, ACTIVE)]
+    assert events(switch, START + 401 * MS) == [(1, IDLE)]
+    assert events(switch, START + 900 * MS) == []
+
+
 def test_how_long_an_entry_was_not_hit_is_read(start: Any) -> None:
     """To the nanosecond, with and without a time to live, and told of or not."""
     switch = start(DIRECT)

@@ -23,7 +23,7 @@ from .environment import Environment, ImportFailedError
 from .examples import Example, examples
 from .testbed import Links, Switch, SwitchError
 
-CLASS_TIMEOUT_S = 300
+CLASS_TIMEOUT_S = 1800
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

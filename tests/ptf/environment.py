@@ -50,6 +50,7 @@ class Environment:
         shutil.copytree(studio / "pkgsrc/ptf-modules/ptf-utils", self._path / "p4testutils")
         for package in (client, self._path / "p4testutils"):
             (package / "__init__.py").touch()
+        shutil.copy(Path(__file__).with_name("older_python.py"), self._path / "sitecustomize.py")
         subprocess.run(
             [
                 python, "-m", "grpc_tools.protoc", f"-I{self._site_packages()}",

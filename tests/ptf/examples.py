@@ -16,6 +16,7 @@ CPU_LINK = ("veth250", "veth251")
 # How many pipes, each with a state of its own, a test asks for; else the ports are those of one.
 PIPES = {
     "tna_idletimeout": 4,
+    "tna_mirror": 4,
     "tna_pktgen": 4,
     "tna_port_metadata": 2,
     "tna_proxy_hash": 4,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,8 @@ import pytest
 from .__main__ import main
 from .environment import Ended, last_error, why_failed
 from .examples import examples
+
+HERE = Path(__file__).parent
 
 
 @pytest.fixture
@@ -52,6 +56,15 @@ def test_packets_are_scapys_but_for_tests_that_need_the_sdes(studio: Path) -> No
     (root / "tna_dyn_hashing" / "tna_a.p4").rename(root / "tna_dyn_hashing" / "tna_dyn_hashing.p4")
     packets = {each.name: each.packets for each in examples(studio, [])}
     assert packets == {"tna_b": "ptf.packet_scapy", "tna_dyn_hashing": "bf_pktpy.ptf.packet_pktpy"}
+
+
+def test_tests_find_what_python_3_10_could(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text((HERE / "older_python.py").read_text())
+    code = "import random; print(sorted(random.sample({1, 2, 3}, 3)), len(random.sample([4], 1)))"
+    command = [sys.executable, "-c", code]
+    environment = {"PYTHONPATH": str(tmp_path)}
+    said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert said.stdout == "[1, 2, 3] 1\n"
 
 
 def test_the_last_error_is_told_with_what_the_client_says_of_it() -> None:
