@@ -145,7 +145,8 @@ void put_if_any(Json& object, const std::string& name, Json state) {
 
 const TableSchema* ProgramControl::find_schema(const std::string& name) const {
   const auto found = std::find(names_.begin(), names_.end(), name);
-  return found == names_.end() ? nullptr : &schemas_[static_cast<std::size_t>(found - names_.begin())];
+  return found == names_.end() ? nullptr
+                               : &schemas_[static_cast<std::size_t>(found - names_.begin())];
 }
 
 Json ProgramControl::read_state() {
@@ -211,7 +212,8 @@ void ProgramControl::take_cells(const std::string& name, const Json& state) {
   if (const auto counter = counters_.find(name); counter != counters_.end() && has_counts)
     return take_counts(*counter->second, state);
   if (has_counts) return;
-  if (const auto array = registers_.find(name); array != registers_.end() && state.contains("widths"))
+  if (const auto array = registers_.find(name);
+      array != registers_.end() && state.contains("widths"))
     return take_values(program_, *find_schema(name), *array->second, state);
   if (state.contains("widths"))
     throw no_place(program_, "register " + name + ", whose cells are not as at first");

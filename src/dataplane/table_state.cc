@@ -29,7 +29,8 @@ struct DirectPart {
 std::string fields_of(const std::vector<DataSchema>& fields) {
   std::string text;
   for (const DataSchema& field : fields)
-    text += (text.empty() ? "" : ", ") + field.name + " of " + std::to_string(field.width) + " bits";
+    text +=
+        (text.empty() ? "" : ", ") + field.name + " of " + std::to_string(field.width) + " bits";
   return text;
 }
 
@@ -46,8 +47,7 @@ std::vector<DirectPart> direct_parts(const TableSchema& schema, const Table& tab
                      direct.filter_start(), direct.cell_start()});
   }
   if (!direct.cell.empty()) {
-    parts.push_back(
-        {"register", fields_of(schema.cell), direct.cell_start(), direct.data_start()});
+    parts.push_back({"register", fields_of(schema.cell), direct.cell_start(), direct.data_start()});
   }
   if (direct.ages) parts.push_back({kAgePart, "", table.aging_start(), table.stride()});
   return parts;
@@ -66,12 +66,6 @@ bool needs_place(const Json& entry) {
   const Json direct = entry.value("direct", Json::object());
   return std::any_of(direct.items().begin(), direct.items().end(),
                      [](const auto& part) { return needs_place(part.key(), part.value()); });
-}
-
-std::string described(const Json& entry) {
-  std::string text = "entry " + entry.at("key").dump();
-  if (entry.contains("priority")) text += " priority " + entry.at("priority").dump();
-  return text;
 }
 
 std::string count_of_entries(const Json& state) {
@@ -208,27 +202,26 @@ void TableState::put_direct(const Json& entry, const std::string& what, Table::W
   const std::vector<DirectPart> parts = direct_parts(schema_, table_);
   const Json direct = entry.value("direct", Json::object());
   for (const auto& [name, held] : direct.items()) {
-    const auto part = std::find_if(parts.begin(), parts.end(), [&, &name = name, &held = held](
-                                                                   const DirectPart& each) {
-      return each.name == name && each.kind == held.at("kind") &&
-             each.size() == held.at("words").size();
-    });
+    const auto part = std::find_if(parts.begin(), parts.end(),
+                                   [&, &name = name, &held = held](const DirectPart& each) {
+                                     return each.name == name && each.kind == held.at("kind") &&
+                                            each.size() == held.at("words").size();
+                                   });
     if (part != parts.end()) {
       const auto own = held.at("words").get<Table::Words>();
       std::copy(own.begin(), own.end(), words.begin() + static_cast<std::ptrdiff_t>(part->begin));
     } else if (needs_place(name, held)) {
-      throw state_conflict(what + ": it has a direct " + name + " (" +
-                           held.at("kind").get<std::string>() +
-                           ") that is set, and the table in program " + program_ +
-                           " has none such; reset it first");
+      throw state_conflict(
+          what + ": it has a direct " + name + " (" + held.at("kind").get<std::string>() +
+          ") that is set, and the table in program " + program_ + " has none such; reset it first");
     }
   }
 }
 
 void TableState::take_entry(const Json& state, const Json& actions_now, const Json& entry) {
-  const std::string what = "table " + schema_.name + ", " + described(entry);
   const EntryCodec codec(schema_, table_);
   const Match match = codec.match(entry);
+  const std::string what = "table " + schema_.name + ", entry " + codec.described(match);
   if (entry.contains("data")) {
     check_action(state, actions_now, entry, what);
     if (table_.size() >= table_.capacity()) {
@@ -297,8 +290,8 @@ void TableState::check_removal(const std::string& program, const std::string& ta
                                    [](const Json& entry) { return needs_place(entry); }) ||
                        needs_place(state.value("default", Json::object()));
   if (!has_any) return;
-  throw state_conflict("program " + program + " has no table " + table +
-                       ", and the table has " + count_of_entries(state));
+  throw state_conflict("program " + program + " has no table " + table + ", and the table has " +
+                       count_of_entries(state));
 }
 
 }  // namespace turntable::dataplane
