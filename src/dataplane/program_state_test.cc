@@ -77,7 +77,8 @@ class Instance {
       table_ =
           std::make_unique<IndexedTable<ExactMatchIndex<1>>>(revision.size, 1, revision.direct);
     } else {
-      table_ = std::make_unique<IndexedTable<LpmMatchIndex<1>>>(revision.size, 1, revision.direct);
+      table_ = std::make_unique<IndexedTable<LpmMatchIndex<1, 0, 32>>>(revision.size, 1,
+                                                                       revision.direct);
     }
     table_->set_default({0});
     if (revision.is_const) table_->add_entry({{1}, {}, 0}, {1});
@@ -98,6 +99,13 @@ class Instance {
            {"action", "send"},
            {"data", data}});
   }
+  // One frame of 100 bytes.
+  void count(std::uint32_t key) {
+    write({{"table", "forward"},
+           {"op", "modify"},
+           {"key", {{"dst", key}}},
+           {"data", {{"$COUNTER_SPEC_PKTS", 1}, {"$COUNTER_SPEC_BYTES", 100}}}});
+  }
   json entries() { return call("table_read", {{"table", "forward"}}).at("entries"); }
   Table& table() { return *table_; }
   Counter& counter() { return counter_; }
@@ -109,7 +117,7 @@ class Instance {
   DigestQueue digests_;
   std::unique_ptr<Table> table_;
   Counter counter_;
-  Register<bit<32>, 32> register_;
+  Register<std::uint32_t, 32> register_;
   Meter meter_{4, MeterUnit::kPackets};
   ProgramControl control_;
 };
@@ -145,7 +153,7 @@ TEST(ProgramState, EntriesGoOnWithTheirCountsLimitsBucketsAndAges) {
   Instance before, next({.name = "new"});
   before.insert(5, kLimits);
   const std::uint32_t entry = before.table().find({{5}, {}, 0});
-  Entry(const_cast<std::uint64_t*>(before.table().words(entry).data())).count(100);
+  before.count(5);
   before.table().aging(entry).hit(1000);
   MeterCell cell = before.table().meter(entry);
   cell.execute(MeterUnit::kBytes, 64, 1000, kGreen);
@@ -273,8 +281,7 @@ TEST(ProgramState, KeysSizesAndConstantsHaveToFit) {
 TEST(ProgramState, ConstantsAreTheNewProgramsWithTheirCounts) {
   const Revision constant{.is_const = true};
   Instance before(constant), next(constant), emptied({.name = "new"});
-  const std::uint32_t entry = before.table().find({{1}, {}, 0});
-  Entry(const_cast<std::uint64_t*>(before.table().words(entry).data())).count(100);
+  before.count(1);
   ASSERT_EQ(conflict(before, next), "");
   EXPECT_EQ(next.entries()[0].at("data").at("$COUNTER_SPEC_PKTS"), 1);
   EXPECT_EQ(conflict(before, emptied), "") << "they were nobody's to keep";
