@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import stat
 from concurrent.futures import ThreadPoolExecutor

@@ -12,7 +12,6 @@ from p4soft.frontend.preprocessor import Preprocessor
 from p4soft.frontend.statement_parser import StatementParser
 from p4soft.frontend.table_parser import parse_table
 
-
 _DECLARATIONS_OF_P4_14 = frozenset(
     ("blackbox", "calculated_field", "field_list", "field_list_calculation", "header_type",
      "metadata", "parser_exception", "parser_value_set")
