@@ -13,7 +13,8 @@ class CommandLine : public CLI::App {
   CommandLine(std::string program, std::string description)
       : CLI::App(std::move(description), std::move(program)) {
     failure_message([](const CLI::App* app, const CLI::Error& error) {
-      return app->get_name() + ": " + CLI::FailureMessage::simple(app, error);
+      const std::string& name = app->get_name();
+      return name + ": " + error.what() + "\nRun " + name + " --help for more information.\n";
     });
   }
 };

@@ -11,6 +11,8 @@
 namespace turntable {
 namespace {
 
+constexpr int kWrongUsage = 2;  // instead of CLI11's own statuses, which say nothing to anybody
+
 // CLI11's own checks let "nan" pass and write limits with 300 digits.
 CLI::Validator number_within(double least, double most) {
   const auto check = [least, most](const std::string& text) {
@@ -95,7 +97,7 @@ std::optional<int> ProgramOptions::parse(int argc, char** argv) {
   try {
     app_->parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app_->exit(error);
+    return app_->exit(error) == EXIT_SUCCESS ? EXIT_SUCCESS : kWrongUsage;
   }
   return std::nullopt;
 }

@@ -23,6 +23,14 @@ int population(uint128 value) {
          std::popcount(static_cast<std::uint64_t>(value >> 64));
 }
 
+std::string hexadecimal(uint128 value, int width) {
+  constexpr const char* kDigits = "0123456789abcdef";
+  std::string text(static_cast<std::size_t>((width + 3) / 4), '0');
+  for (auto digit = text.rbegin(); digit != text.rend(); ++digit, value >>= 4)
+    *digit = kDigits[static_cast<std::size_t>(value & 0xF)];
+  return "0x" + text;
+}
+
 template <class Items>
 std::vector<std::string> names_of(const Items& items) {
   std::vector<std::string> names;
@@ -231,6 +239,22 @@ nlohmann::json EntryCodec::key(std::uint32_t number) const {
     }
   }
   return result;
+}
+
+std::string EntryCodec::described(const Match& match) const {
+  std::string text;
+  for (const KeySchema& key : schema_.keys) {
+    const auto [kind, offset, width] = key.field;
+    const uint128 first = unpack_field(match.first.data(), offset, width);
+    const uint128 second =
+        match.second.empty() ? 0 : unpack_field(match.second.data(), offset, width);
+    text += (text.empty() ? "" : ", ") + key.name + " " + hexadecimal(first, width);
+    if (kind == MatchKind::kLpm) text += "/" + std::to_string(population(second));
+    if (kind == MatchKind::kTernary) text += " &&& " + hexadecimal(second, width);
+    if (kind == MatchKind::kRange) text += " .. " + hexadecimal(second, width);
+  }
+  if (schema_.has_priority) text += ", priority " + std::to_string(match.priority);
+  return text;
 }
 
 nlohmann::json EntryCodec::counter(std::uint32_t number) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <string>
 
 #include "dataplane/direct_data.h"
 #include "dataplane/schema.h"
@@ -34,6 +35,8 @@ class EntryCodec {
   nlohmann::json entry(std::uint32_t number) const;
   nlohmann::json default_entry() const;  // null where the table has none
   nlohmann::json key(std::uint32_t number) const;
+  // For messages: each field's name and value, in hexadecimal of its width.
+  std::string described(const Match& match) const;
   nlohmann::json counter(std::uint32_t number) const;  // {"$COUNTER_SPEC_PKTS", …}
 
  private:

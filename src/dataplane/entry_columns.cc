@@ -103,12 +103,6 @@ void EntryColumns::check_length(const Column& column, const std::string& what) {
                      " rows; expected as many as the first column, " + std::to_string(rows_));
 }
 
-nlohmann::json EntryColumns::key(std::size_t row) const {
-  nlohmann::json key = nlohmann::json::object();
-  for (std::size_t i = 0; i < keys_.size(); ++i) key[schema_.keys[i].name] = keys_[i][row];
-  return key;
-}
-
 Match EntryColumns::match() const {
   return {std::vector<std::uint64_t>(static_cast<std::size_t>(words_for(schema_.key_bits))), {}, 0};
 }

@@ -24,8 +24,6 @@ class EntryColumns {
                Parts parts);
 
   std::size_t rows() const { return rows_; }
-  // A row's key as a single update would have it.
-  nlohmann::json key(std::size_t row) const;
 
   // An entry's key and words, to be given to put_key() and put_data() for each row; counters are
   // zero.

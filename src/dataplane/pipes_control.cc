@@ -409,7 +409,9 @@ Json PipesControl::aging_read(const std::string& command, const Json& args) {
   share_hits(table);
   Json joined = {{"table", table}, {"entries", Json::array()}};
   for (const Pipes& scope : scopes_.of(table)) {
-    for (Json& entry : pipes_[scope.front()]->execute(command, args).at("entries")) {
+    Json answer = pipes_[scope.front()]->execute(command, args);
+    joined["now_ns"] = answer.at("now_ns");  // the same in all
+    for (Json& entry : answer.at("entries")) {
       if (scope != scopes_.all()) entry["pipe"] = scope.front();
       joined["entries"].push_back(std::move(entry));
     }

@@ -17,12 +17,6 @@ bool is_of_columns(const std::string& operation) {
          operation == "upsert_columns" || operation == "delete_columns";
 }
 
-std::string described(const nlohmann::json& update) {
-  std::string text = update.contains("key") ? update.at("key").dump() : "{}";
-  if (update.contains("priority")) text += " priority " + update.at("priority").dump();
-  return text;
-}
-
 void check_room(const TableSchema& schema, const Table& table) {
   if (table.size() < table.capacity()) return;
   throw CommandError("full", "table " + schema.name + " is full at " +
@@ -107,14 +101,15 @@ void TableBatch::dispatch(const TableSchema& schema, Table& table, const nlohman
   const Match match = EntryCodec(schema, table).match(update);
   const std::uint32_t entry = table.find(match);
   const bool present = entry != kNoEntry;
-  if (operation == "insert" && present) throw exists(schema, described(update));
+  if (operation == "insert" && present)
+    throw exists(schema, EntryCodec(schema, table).described(match));
   if (operation == "insert" || (operation == "upsert" && !present)) {
     return insert(schema, table, update, match);
   }
   if (operation != "modify" && operation != "delete" && operation != "upsert") {
     throw unknown_operation(operation, kOperations);
   }
-  if (!present) throw not_there(schema, described(update));
+  if (!present) throw not_there(schema, EntryCodec(schema, table).described(match));
   if (operation == "delete") return erase(table, match);
   modify(schema, table, update, entry);
   replaced_ = true;
@@ -166,7 +161,7 @@ void TableBatch::put_columns(const TableSchema& schema, Table& table, const std:
     columns.put_data(row, words);
     const std::uint32_t entry = table.find(match);
     if (entry == kNoEntry) {
-      if (!inserts) throw not_there(schema, columns.key(row).dump());
+      if (!inserts) throw not_there(schema, EntryCodec(schema, table).described(match));
       check_room(schema, table);
       done.inserted.push_back(table.insert(match, words));
     } else if (erases) {
@@ -175,7 +170,7 @@ void TableBatch::put_columns(const TableSchema& schema, Table& table, const std:
       done.replaced.emplace_back(entry, table.replace(entry, with_direct_of(entry, table, words)));
       if (inserts && rows != nullptr) rows->replaced(row);
     } else {
-      throw exists(schema, columns.key(row).dump());
+      throw exists(schema, EntryCodec(schema, table).described(match));
     }
   };
   if (rows != nullptr) rows->begin(columns.rows());

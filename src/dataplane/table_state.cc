@@ -16,41 +16,12 @@ constexpr const char* kCounterPart = "counter";
 constexpr const char* kAgePart = "age";
 constexpr std::size_t kSettings = 4;  // words of a filter's cell before its average
 
-// What an entry has of one direct extern, or of its age.
-struct DirectPart {
-  const char* name;
-  std::string kind;  // of another kind, the words mean something else
-  std::size_t begin;
-  std::size_t end;
-
-  std::size_t size() const { return end - begin; }
-};
-
 std::string fields_of(const std::vector<DataSchema>& fields) {
   std::string text;
   for (const DataSchema& field : fields)
-    text += (text.empty() ? "" : ", ") + field.name + " of " + std::to_string(field.width) + " bits";
+    text +=
+        (text.empty() ? "" : ", ") + field.name + " of " + std::to_string(field.width) + " bits";
   return text;
-}
-
-std::vector<DirectPart> direct_parts(const TableSchema& schema, const Table& table) {
-  const DirectExterns& direct = table.direct();
-  std::vector<DirectPart> parts;
-  if (direct.counter) parts.push_back({kCounterPart, "packets and bytes", 1, direct.meter_start()});
-  if (direct.meter) {
-    parts.push_back({"meter", *direct.meter == MeterUnit::kBytes ? "bytes" : "packets",
-                     direct.meter_start(), direct.filter_start()});
-  }
-  if (direct.filter) {
-    parts.push_back({"filter", *direct.filter == FilterKind::kLpf ? "Lpf" : "Wred",
-                     direct.filter_start(), direct.cell_start()});
-  }
-  if (!direct.cell.empty()) {
-    parts.push_back(
-        {"register", fields_of(schema.cell), direct.cell_start(), direct.data_start()});
-  }
-  if (direct.ages) parts.push_back({kAgePart, "", table.aging_start(), table.stride()});
-  return parts;
 }
 
 // Nobody is forwarded by counts; of an age, what matters is whether it has an end.
@@ -68,12 +39,6 @@ bool needs_place(const Json& entry) {
                      [](const auto& part) { return needs_place(part.key(), part.value()); });
 }
 
-std::string described(const Json& entry) {
-  std::string text = "entry " + entry.at("key").dump();
-  if (entry.contains("priority")) text += " priority " + entry.at("priority").dump();
-  return text;
-}
-
 std::string count_of_entries(const Json& state) {
   const auto entries = std::count_if(state.at("entries").begin(), state.at("entries").end(),
                                      [](const Json& entry) { return needs_place(entry); });
@@ -82,6 +47,35 @@ std::string count_of_entries(const Json& state) {
 }
 
 }  // namespace
+
+TableState::TableState(std::string program, const TableSchema& schema, Table& table,
+                       const ActionProfiles& profiles)
+    : program_(std::move(program)),
+      schema_(schema),
+      table_(table),
+      profiles_(profiles),
+      parts_(direct_parts(schema, table)),
+      fresh_(table.completed({})) {}
+
+std::vector<TableState::DirectPart> TableState::direct_parts(const TableSchema& schema,
+                                                             const Table& table) {
+  const DirectExterns& direct = table.direct();
+  std::vector<DirectPart> parts;
+  if (direct.counter) parts.push_back({kCounterPart, "packets and bytes", 1, direct.meter_start()});
+  if (direct.meter) {
+    parts.push_back({"meter", *direct.meter == MeterUnit::kBytes ? "bytes" : "packets",
+                     direct.meter_start(), direct.filter_start()});
+  }
+  if (direct.filter) {
+    parts.push_back({"filter", *direct.filter == FilterKind::kLpf ? "Lpf" : "Wred",
+                     direct.filter_start(), direct.cell_start()});
+  }
+  if (!direct.cell.empty()) {
+    parts.push_back({"register", fields_of(schema.cell), direct.cell_start(), direct.data_start()});
+  }
+  if (direct.ages) parts.push_back({kAgePart, "", table.aging_start(), table.stride()});
+  return parts;
+}
 
 Json TableState::keys() const {
   constexpr std::array kKinds = {"exact", "lpm", "ternary", "range"};
@@ -106,14 +100,13 @@ Json TableState::actions() const {
 
 Json TableState::direct(std::uint32_t entry) const {
   const auto words = table_.words(entry);
-  const Table::Words fresh = table_.completed({});
   Json found = Json::object();
-  for (const DirectPart& part : direct_parts(schema_, table_)) {
+  for (const DirectPart& part : parts_) {
     // The average of a filter that was told nothing is its last value.
     const std::size_t end =
         part.name == std::string_view("filter") ? part.begin + kSettings : part.end;
     bool is_fresh = true;
-    for (std::size_t i = part.begin; i < end; ++i) is_fresh &= words[i] == fresh[i];
+    for (std::size_t i = part.begin; i < end; ++i) is_fresh &= words[i] == fresh_[i];
     if (is_fresh) continue;
     const auto own = words.subspan(part.begin, part.size());
     found[part.name] = {{"kind", part.kind}, {"words", Table::Words(own.begin(), own.end())}};
@@ -173,6 +166,12 @@ Json TableState::read() const {
   return state;
 }
 
+std::string TableState::named(const Match* match) const {
+  const std::string table = "table " + schema_.name;
+  if (match == nullptr) return table + ", default entry";
+  return table + ", entry " + EntryCodec(schema_, table_).described(*match);
+}
+
 void TableState::check_keys(const Json& state) const {
   if (state.at("entries").empty()) return;
   const std::string what = "table " + schema_.name;
@@ -190,47 +189,46 @@ void TableState::check_keys(const Json& state) const {
 }
 
 void TableState::check_action(const Json& state, const Json& now, const Json& entry,
-                              const std::string& what) const {
+                              const Match* match) const {
   if (!entry.contains("action")) return;
   const std::string name = entry.at("action");
   const auto found = now.find(name);
   if (found == now.end())
-    throw state_conflict(what + ": action " + name + " is none of this table's in program " +
-                         program_ + "; delete the entry first, or give it another action");
+    throw state_conflict(named(match) + ": action " + name +
+                         " is none of this table's in program " + program_ +
+                         "; delete the entry first, or give it another action");
   const Json& before = state.at("actions").at(name);
   if (std::is_permutation(found->begin(), found->end(), before.begin(), before.end())) return;
-  throw state_conflict(what + ": action " + name + " has the data " + found->dump() +
+  throw state_conflict(named(match) + ": action " + name + " has the data " + found->dump() +
                        " instead of " + before.dump() + " in program " + program_ +
                        "; delete the entry first");
 }
 
-void TableState::put_direct(const Json& entry, const std::string& what, Table::Words& words) const {
-  const std::vector<DirectPart> parts = direct_parts(schema_, table_);
-  const Json direct = entry.value("direct", Json::object());
-  for (const auto& [name, held] : direct.items()) {
-    const auto part = std::find_if(parts.begin(), parts.end(), [&, &name = name, &held = held](
-                                                                   const DirectPart& each) {
-      return each.name == name && each.kind == held.at("kind") &&
-             each.size() == held.at("words").size();
-    });
-    if (part != parts.end()) {
+void TableState::put_direct(const Json& entry, const Match* match, Table::Words& words) const {
+  const auto direct = entry.find("direct");
+  if (direct == entry.end()) return;
+  for (const auto& [name, held] : direct->items()) {
+    const auto part = std::find_if(parts_.begin(), parts_.end(),
+                                   [&, &name = name, &held = held](const DirectPart& each) {
+                                     return each.name == name && each.kind == held.at("kind") &&
+                                            each.size() == held.at("words").size();
+                                   });
+    if (part != parts_.end()) {
       const auto own = held.at("words").get<Table::Words>();
       std::copy(own.begin(), own.end(), words.begin() + static_cast<std::ptrdiff_t>(part->begin));
     } else if (needs_place(name, held)) {
-      throw state_conflict(what + ": it has a direct " + name + " (" +
-                           held.at("kind").get<std::string>() +
-                           ") that is set, and the table in program " + program_ +
-                           " has none such; reset it first");
+      throw state_conflict(
+          named(match) + ": it has a direct " + name + " (" + held.at("kind").get<std::string>() +
+          ") that is set, and the table in program " + program_ + " has none such; reset it first");
     }
   }
 }
 
 void TableState::take_entry(const Json& state, const Json& actions_now, const Json& entry) {
-  const std::string what = "table " + schema_.name + ", " + described(entry);
   const EntryCodec codec(schema_, table_);
   const Match match = codec.match(entry);
   if (entry.contains("data")) {
-    check_action(state, actions_now, entry, what);
+    check_action(state, actions_now, entry, &match);
     if (table_.size() >= table_.capacity()) {
       throw state_conflict("table " + schema_.name + " has room for " +
                            std::to_string(table_.capacity()) + " entries in program " + program_ +
@@ -238,39 +236,38 @@ void TableState::take_entry(const Json& state, const Json& actions_now, const Js
     }
     profiles_.check_named(schema_, entry);
     Table::Words words = codec.words(entry, false);
-    put_direct(entry, what, words);
+    put_direct(entry, &match, words);
     table_.insert(match, words);
     return;
   }
   const std::uint32_t number = table_.find(match);
   if (number == kNoEntry) {
     if (!needs_place(entry)) return;
-    throw state_conflict(what + ": program " + program_ +
+    throw state_conflict(named(&match) + ": program " + program_ +
                          " has not this constant, whose direct externs are set; reset them first");
   }
   const auto now = table_.words(number);
   Table::Words words(now.begin(), now.end());
-  put_direct(entry, what, words);
+  put_direct(entry, &match, words);
   table_.replace(number, words);
 }
 
 void TableState::take_default(const Json& state, const Json& actions_now) {
   const auto found = state.find("default");
   if (found == state.end()) return;
-  const std::string what = "table " + schema_.name + ", default entry";
   const auto now = table_.words(kNoEntry);
   Table::Words words(now.begin(), now.end());
   if (found->contains("data")) {
     if (state.at("implementation") != profiles_.implementation_of(schema_))
-      throw state_conflict(what + ": program " + program_ + " has the implementation " +
+      throw state_conflict(named(nullptr) + ": program " + program_ + " has the implementation " +
                            profiles_.implementation_of(schema_).dump() + "; reset the entry first");
-    check_action(state, actions_now, *found, what);
+    check_action(state, actions_now, *found, nullptr);
     words = EntryCodec(schema_, table_).words(*found, true);
     if (schema_.has_const_default_action && words != table_.initial_default())
-      throw state_conflict(what + ": it is a constant of program " + program_ +
+      throw state_conflict(named(nullptr) + ": it is a constant of program " + program_ +
                            "; reset the entry first");
   }
-  put_direct(*found, what, words);
+  put_direct(*found, nullptr, words);
   table_.replace(kNoEntry, words);
 }
 
@@ -297,8 +294,8 @@ void TableState::check_removal(const std::string& program, const std::string& ta
                                    [](const Json& entry) { return needs_place(entry); }) ||
                        needs_place(state.value("default", Json::object()));
   if (!has_any) return;
-  throw state_conflict("program " + program + " has no table " + table +
-                       ", and the table has " + count_of_entries(state));
+  throw state_conflict("program " + program + " has no table " + table + ", and the table has " +
+                       count_of_entries(state));
 }
 
 }  // namespace turntable::dataplane

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 #include "common/command_error.h"
 #include "dataplane/action_profiles.h"
@@ -21,8 +22,7 @@ class TableState {
  public:
   // `program`: whose table it is, for messages.
   TableState(std::string program, const TableSchema& schema, Table& table,
-             const ActionProfiles& profiles)
-      : program_(std::move(program)), schema_(schema), table_(table), profiles_(profiles) {}
+             const ActionProfiles& profiles);
 
   // {"keys", "implementation", "actions", "is_const", "entries", ["default"]}, where an entry is
   // {["key"], ["priority"], ["action"], ["data"], ["direct": {NAME: {"kind", "words"}}]}; of a
@@ -40,24 +40,38 @@ class TableState {
                             const nlohmann::json& state);
 
  private:
+  // What an entry has of one direct extern, or of its age.
+  struct DirectPart {
+    const char* name;
+    std::string kind;  // of another kind, the words mean something else
+    std::size_t begin;
+    std::size_t end;
+
+    std::size_t size() const { return end - begin; }
+  };
+  static std::vector<DirectPart> direct_parts(const TableSchema& schema, const Table& table);
+
   nlohmann::json keys() const;
   nlohmann::json actions() const;
   nlohmann::json direct(std::uint32_t entry) const;
   nlohmann::json entry(std::uint32_t number) const;
   nlohmann::json default_entry() const;
 
+  std::string named(const Match* match) const;  // nullptr: the default entry
   void check_keys(const nlohmann::json& state) const;
   void check_action(const nlohmann::json& state, const nlohmann::json& actions_now,
-                    const nlohmann::json& entry, const std::string& what) const;
+                    const nlohmann::json& entry, const Match* match) const;
   void take_entry(const nlohmann::json& state, const nlohmann::json& actions_now,
                   const nlohmann::json& entry);
   void take_default(const nlohmann::json& state, const nlohmann::json& actions_now);
-  void put_direct(const nlohmann::json& entry, const std::string& what, Table::Words& words) const;
+  void put_direct(const nlohmann::json& entry, const Match* match, Table::Words& words) const;
 
   std::string program_;
   const TableSchema& schema_;
   Table& table_;
   const ActionProfiles& profiles_;
+  std::vector<DirectPart> parts_;
+  Table::Words fresh_;  // an entry's, before anything happens to it
 };
 
 }  // namespace turntable::dataplane

@@ -15,7 +15,7 @@ namespace turntable::p4runtime_server {
 bool supports_idle_timeout(const config::Table& table);
 
 struct IdleTime {
-  std::int64_t ns = 0;             // without a hit
+  std::int64_t ns = 0;            // without a hit
   std::uint64_t last_hit_ns = 0;  // by softswitch's clock
 };
 

@@ -114,8 +114,8 @@ void clear_profiles(const ProgramInfo& info, Json& updates) {
 }
 
 // Tables as the program's start left them, but for entries that it had from the start and that are
-// no constants. No packet sees some of it done and some not; none of the commands depends on what is
-// there, so that none fails after another.
+// no constants. No packet sees some of it done and some not; none of the commands depends on what
+// is there, so that none fails after another.
 void begin_anew(RunningProgram& program) {
   const ProgramInfo& info = program.info();
   Json updates = Json::array();

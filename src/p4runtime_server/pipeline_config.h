@@ -30,7 +30,8 @@ class PipelineConfig {
 
   // `compiled`: the source; nullptr: none is compiled here. Throws Refusal: INVALID_ARGUMENT no
   // configuration, one of no known program, one whose P4Info is not that of its program, or state
-  // that RECONCILE_AND_COMMIT cannot keep; NOT_FOUND there is nothing to commit; ABORTED the saved one is not what was compiled any more.
+  // that RECONCILE_AND_COMMIT cannot keep; NOT_FOUND there is nothing to commit; ABORTED the saved
+  // one is not what was compiled any more.
   void set(RunningProgram& program, const Request& request, const CompiledSource* compiled,
            const Replace& replace);
 

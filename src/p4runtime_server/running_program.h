@@ -60,8 +60,8 @@ class RunningProgram {
   void note(const std::string& entry, EntryNotes notes);
   void forget(const std::string& entry) { note(entry, {}); }
   void forget_all();
-  // What clients wrote beside entities of the program before, which softswitch has kept: notes, sets
-  // of actions, watched ports, digests. That one then has nothing of it. As for writing.
+  // What clients wrote beside entities of the program before, which softswitch has kept: notes,
+  // sets of actions, watched ports, digests. That one then has nothing of it. As for writing.
   void take_over(RunningProgram& before);
   EntryNotes notes(const std::string& entry) const;
   // Ids of tables of which an entry has one.

@@ -92,6 +92,31 @@ def _define(text: str) -> tuple[str, str]:
     return name, value or "1"
 
 
+def _program(text: str) -> Path:
+    path = Path(text)
+    if path.is_dir():
+        within = sorted(each.name for each in path.glob("*.p4"))
+        example = path / (within[0] if within else "PROGRAM.p4")
+        raise argparse.ArgumentTypeError(
+            f"{path} is a directory; expected a program's top file, for instance {example}"
+        )
+    if not path.exists():
+        raise argparse.ArgumentTypeError(
+            f"there is no file {path}; expected a program's top file: is its path right, as seen "
+            f"from {Path.cwd()}?"
+        )
+    return path
+
+
+def _include_directory(text: str) -> Path:
+    path = Path(text)
+    if not path.is_dir():
+        raise argparse.ArgumentTypeError(
+            f"there is no directory {path}; expected one with P4 files that the program includes"
+        )
+    return path
+
+
 def _print_warning(warning: P4Warning) -> None:
     print(warning, file=sys.stderr)
 
@@ -99,9 +124,14 @@ def _print_warning(warning: P4Warning) -> None:
 def add_program_arguments(parser: argparse.ArgumentParser) -> None:
     """The program and what `translated` needs to know of it."""
     parser.add_argument(
-        "program", type=Path, metavar="PROGRAM.p4", help="the top file, as p4/nocache/nocache.p4"
+        "program",
+        type=_program,
+        metavar="PROGRAM.p4",
+        help="the top file, as p4/nocache/nocache.p4",
     )
-    parser.add_argument("-I", dest="include", type=Path, action="append", default=[], metavar="DIR")
+    parser.add_argument(
+        "-I", dest="include", type=_include_directory, action="append", default=[], metavar="DIR"
+    )
     parser.add_argument(
         "-D", dest="define", type=_define, action="append", default=[], metavar="NAME=VALUE"
     )

@@ -31,6 +31,13 @@ def unsupported(position: Position, construct: str, supported: str) -> P4Error:
     return P4Error(position, f"{construct} is not supported by p4soft; supported: {supported}")
 
 
+# Of a program in the older language: what it is, and what to do.
+P4_14 = (
+    "P4_14, and p4soft translates P4_16: expected a program that includes <core.p4> and <tna.p4> "
+    "(`p4test --std p4-14 --pp OUT.p4` of p4c rewrites one; its architecture remains to be ported)"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class P4Warning:
     """The program is translated, but hardly means what it says. Printed as

@@ -157,7 +157,8 @@ ProgramLibraries::Loaded SwitchControl::load_library(const std::string& command,
     throw bad_argument(command + ": \"library\" is " + path.dump() + "; expected a path");
   const Json hash = args.value("sha256", Json(""));
   if (!hash.is_string())
-    throw bad_argument(command + ": \"sha256\" is " + hash.dump() + "; expected hexadecimal digits");
+    throw bad_argument(command + ": \"sha256\" is " + hash.dump() +
+                       "; expected hexadecimal digits");
   try {
     return libraries_.load(path, hash, pipes_);
   } catch (const std::runtime_error& error) {

@@ -31,6 +31,18 @@ from .forwarder import Forwarder  # noqa: E402
 
 Connect = Callable[..., Client]
 
+# Waits until it may go on, and makes what was compiled before.
+WAITING_TRANSLATOR = """\
+#!/bin/sh
+echo "$$" >"$PIDS.new"
+mv "$PIDS.new" "$PIDS"
+read -r made <"$GO"
+while [ "$1" != --output ]; do shift; done
+mkdir "$2"
+cp "$made.so" "$2/program.so"
+cp "$made.p4info.txtpb" "$2/program.p4info.txtpb"
+"""
+
 
 @pytest.fixture(scope="session")
 def build_dir() -> Path:
@@ -287,3 +299,24 @@ def start_compiling(
         if each.server.process.poll() is None:
             each.server.close()
     switch.close()
+
+
+@pytest.fixture
+def waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """A translator that waits: `pids` has its process as soon as it does, `go` the file that it
+    reads.
+    """
+    path = tmp_path / "translator"
+    path.write_text(WAITING_TRANSLATOR)
+    path.chmod(0o755)
+    go = tmp_path / "go"
+    os.mkfifo(go)
+    pids = tmp_path / "pids"
+    monkeypatch.setenv("PIDS", str(pids))
+    monkeypatch.setenv("GO", str(go))
+    return SimpleNamespace(translator=path, go=go, pids=pids)
+
+
+def let_go(waiting: SimpleNamespace, programs: Programs) -> None:
+    """The translator makes the program `packets`."""
+    waiting.go.write_text(str(programs.library("packets").with_suffix("")) + "\n")

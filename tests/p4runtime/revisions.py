@@ -102,9 +102,11 @@ LESS: Changes = {
     "    Register<pair_t, bit<8>>(16) pairs;": "    Register<bit<32>, bit<8>>(16) pairs;",
     """    RegisterAction<pair_t, bit<8>, bit<32>>(pairs) count_pair = {
         void apply(inout pair_t value) {
-            value.first = value.first + 1;""": """    RegisterAction<bit<32>, bit<8>, bit<32>>(pairs) count_pair = {
-        void apply(inout bit<32> value) {
-            value = value + 0;""",
+            value.first = value.first + 1;""": (
+        "    RegisterAction<bit<32>, bit<8>, bit<32>>(pairs) count_pair = {\n"
+        "        void apply(inout bit<32> value) {\n"
+        "            value = value + 0;"
+    ),
     "    Meter<bit<8>>(4, MeterType_t.PACKETS) pace;": (
         "    Meter<bit<8>>(4, MeterType_t.BYTES) pace;"
     ),

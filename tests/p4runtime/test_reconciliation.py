@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 from bfrt.conftest import PORTS, Server
 from packet.live_switch import SoftswitchTarget
+from softswitch.processes import await_file
 
 from .client import CallError, Client
-from .conftest import TESTS, Programs, StartCompiling
+from .conftest import TESTS, Programs, StartCompiling, let_go
 from .revisions import LESS, MORE, write_revision
 from .test_action_sets import action_set, painted_with
 from .test_cells import counters, registers
@@ -28,7 +29,6 @@ from .test_profiles import colour, group, member, painted
 from .test_replication import group as multicast_group
 from .test_replication import replica, session
 from .test_sessions import key
-from .test_sources import WAITING_TRANSLATOR, await_file, let_go
 from .test_tables import EXACT, forward, frame
 from .test_value_sets import unwanted
 
@@ -127,11 +127,10 @@ def test_all_state_is_kept(
     set_program(primary, RECONCILE, config)
     assert primary.get_config() == config
     assert "guests" in program_of(primary)
-    defaults_of_more = [primary.entry("guests", primary.action("NoAction"))]
-    defaults_of_more[0].is_default_action = True
+    default_of_more = primary.entry("guests", primary.action("NoAction"))
+    default_of_more.is_default_action = True
     after = everything(primary)
-    for each in defaults_of_more:
-        after.remove(primary.proto.Entity(table_entry=each))
+    after.remove(primary.proto.Entity(table_entry=default_of_more))
     in_order = sorted(each.SerializeToString() for each in before)
     assert sorted(each.SerializeToString() for each in after) == in_order
     # And it is in force.
@@ -304,11 +303,11 @@ def test_what_has_no_place_is_refused_and_nothing_changes(
 ) -> None:
     switch, _ = reloading
     entity = make(primary)
-    modifies = "entry" in next(iter(entity)) and "table_entry" not in entity
-    modifies = modifies and "digest_entry" not in entity
-    is_default = "table_entry" in entity and entity["table_entry"].is_default_action
+    (kind,) = entity
+    is_there = kind in ("register_entry", "meter_entry", "value_set_entry")
+    is_there |= kind == "table_entry" and entity[kind].is_default_action
     insert(primary, table_entry=forward(primary))
-    (modify if modifies or is_default else insert)(primary, **entity)
+    (modify if is_there else insert)(primary, **entity)
     before = everything(primary)
     config = primary.get_config()
     with pytest.raises(CallError) as failed:
@@ -424,34 +423,21 @@ def test_objects_keep_their_ids(
     assert expected in failed.value.message
 
 
-@pytest.fixture
-def waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespace]:
-    import os
-
-    path = tmp_path / "translator"
-    path.write_text(WAITING_TRANSLATOR)
-    path.chmod(0o755)
-    go, pids = tmp_path / "go", tmp_path / "pids"
-    os.mkfifo(go)
-    monkeypatch.setenv("PIDS", str(pids))
-    monkeypatch.setenv("GO", str(go))
-    yield SimpleNamespace(translator=path, go=go, pids=pids)
-
-
 def test_what_is_written_while_source_is_compiled_is_kept(
     start_compiling: StartCompiling, waiting: SimpleNamespace, programs: Programs
 ) -> None:
-    """The program of another text has the same table; that of everything.p4 has more."""
+    """The program has the same table as the one that runs."""
     it = start_compiling(waiting.translator)
-    set_program_of = programs.config("packets", of=(TESTS / "p4runtime" / "packets.p4").read_bytes())
+    source = (TESTS / "p4runtime" / "packets.p4").read_bytes()
+    config = programs.config("packets", of=source)
     with ThreadPoolExecutor(1) as threads:
-        setting = threads.submit(it.client.set_config, RECONCILE, set_program_of)
+        setting = threads.submit(it.client.set_config, RECONCILE, config)
         await_file(waiting.pids)
         insert(it.client, table_entry=forward(it.client))
         second = Client(it.server.address, it.client.proto)
         assert second.open(0).arbitration.status.code != 0
         with pytest.raises(CallError) as failed:
-            second.set_config(RECONCILE, set_program_of)
+            second.set_config(RECONCILE, config)
         assert failed.value.code.name == "PERMISSION_DENIED"
         let_go(waiting, programs)
         setting.result()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import stat
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +14,7 @@ import pytest
 from softswitch.processes import await_end, await_file
 
 from .client import SERVICE, CallError, Client
-from .conftest import TESTS, Programs, StartCompiling
+from .conftest import TESTS, Programs, StartCompiling, let_go
 from .test_pipeline import program_of, set_program, wait_until
 from .test_tables import forward, frame
 
@@ -29,17 +28,6 @@ sleep infinity &
 echo "$$ $!" >"$PIDS.new"
 mv "$PIDS.new" "$PIDS"
 wait
-"""
-# Waits until it may go on, and makes what was compiled before.
-WAITING_TRANSLATOR = """\
-#!/bin/sh
-echo "$$" >"$PIDS.new"
-mv "$PIDS.new" "$PIDS"
-read -r made <"$GO"
-while [ "$1" != --output ]; do shift; done
-mkdir "$2"
-cp "$made.so" "$2/program.so"
-cp "$made.p4info.txtpb" "$2/program.p4info.txtpb"
 """
 
 
@@ -126,27 +114,6 @@ def test_without_a_translator_there_is_no_source(primary: Client, programs: Prog
     code, message = refusal(primary, "VERIFY", config(programs))
     assert code == "INVALID_ARGUMENT"
     assert "P4 source is not compiled here: start p4runtime-server with --translator" in message
-
-
-@pytest.fixture
-def waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
-    """A translator that waits: `pids` has its process as soon as it does, `go` the file that it
-    reads.
-    """
-    path = tmp_path / "translator"
-    path.write_text(WAITING_TRANSLATOR)
-    path.chmod(0o755)
-    go = tmp_path / "go"
-    os.mkfifo(go)
-    pids = tmp_path / "pids"
-    monkeypatch.setenv("PIDS", str(pids))
-    monkeypatch.setenv("GO", str(go))
-    return SimpleNamespace(translator=path, go=go, pids=pids)
-
-
-def let_go(waiting: SimpleNamespace, programs: Programs) -> None:
-    """The translator makes the program `packets`."""
-    waiting.go.write_text(str(programs.library("packets").with_suffix("")) + "\n")
 
 
 def test_others_go_on_while_a_program_is_compiled(

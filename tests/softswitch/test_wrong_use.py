@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import socket
 import subprocess
 from pathlib import Path
@@ -33,6 +32,8 @@ def run(*words: str | Path, **environment: str) -> tuple[int, str]:
         ([], "--port is missing: expected at least one, for instance --port 1=veth1"),
         (["--port", "veth1"], "--port veth1: expected NUMBER=INTERFACE, for instance --port 1="),
         (["--port=-1=lo"], "--port -1=lo: expected NUMBER=INTERFACE"),
+        (["--port", "-1=lo"], "--port -1=lo: expected NUMBER=INTERFACE"),
+        (["--port", "1=lo", "-I", "/nothere"], "-I: there is no directory /nothere; expected one"),
         (["--port", "1="], "--port 1=: expected NUMBER=INTERFACE"),
         (["--cpu-port", "x=lo", "--port", "1=lo"], "--cpu-port x=lo: expected NUMBER=INTERFACE"),
         (["--port", "511=lo", "--port", "512=b"], "port 512=b: expected a number from 0 to 511 "),
@@ -124,9 +125,40 @@ def test_a_program_that_is_refused(build_dir: Path, source: Path) -> None:
     assert "error: cannot find 'out.p4' in " in errors
     assert "add its directory with -I" in errors
     assert status == 1
-    status, errors = run(source.with_name("none.p4"), "--port", "1=lo")
-    assert errors == f"p4soft: {source.with_name('none.p4')}: No such file or directory\n"
-    assert status == 2
+
+
+@pytest.mark.parametrize("command", ["run", "compile", "translate"])
+def test_the_program_is_a_file(source: Path, tmp_path: Path, command: str) -> None:
+    none = tmp_path / "none.p4"
+    for program, says in (
+        (none, f"there is no file {none}; expected a program's top file"),
+        (source.parent, f"{source.parent} is a directory; expected a program's top file, for "),
+    ):
+        done = subprocess.run(
+            [*P4SOFT, command, program, "--output", tmp_path] if command != "run"
+            else [*P4SOFT, command, program, "--port", "1=lo"],
+            capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+        assert says in done.stderr
+        assert done.returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("header_type h_t { fields { x : 8; } }\n", "1:1: error: 'header_type' is P4_14, and p4"),
+        ("#include <tofino/constants.p4>\n", "; it is one of P4_14, and p4soft translates P4_16"),
+    ],
+)
+def test_a_p4_14_program_is_named_as_such(tmp_path: Path, text: str, says: str) -> None:
+    (program := tmp_path / "old.p4").write_text(text)
+    done = subprocess.run(
+        [*P4SOFT, "translate", program, "--output", tmp_path],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert says in done.stderr
+    assert "p4test --std p4-14" in done.stderr
+    assert done.returncode == 1
 
 
 def test_what_softswitch_refuses_is_said_by_it(
@@ -140,8 +172,9 @@ def test_what_softswitch_refuses_is_said_by_it(
         ],
         capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
-    assert "--port-driver: nosuch not in {af_packet,af_xdp}" in done.stderr
-    assert re.search("p4soft: softswitch ended with status [1-9]", done.stderr)
+    assert "softswitch: --port-driver: nosuch not in {af_packet,af_xdp}" in done.stderr
+    assert "\nRun softswitch --help for more information.\n" in done.stderr
+    assert "p4soft: softswitch ended with status 2 before it was ready" in done.stderr
     assert done.returncode == 1
 
 

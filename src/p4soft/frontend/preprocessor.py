@@ -12,12 +12,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from p4soft.errors import P4Error, P4Warning, Position, unsupported
+from p4soft.errors import P4_14, P4Error, P4Warning, Position, unsupported
 from p4soft.frontend.conditions import evaluate_condition
 from p4soft.frontend.lexer import Kind, Token, tokenize
 from p4soft.frontend.macros import Macro, Macros, define, macro_name
 
 MAX_INCLUDE_DEPTH = 64
+# As the headers of P4_14 for Tofino are named.
+_P4_14_DIRECTORY = "tofino/"
 # Their programs begin with one of these. No directory makes them programs of a Tofino 1.
 _OTHER_ARCHITECTURES = {
     "dpdk/pna.p4", "dpdk/psa.p4", "ebpf_model.p4", "pna.p4", "psa.p4", "t2na.p4", "t3na.p4",
@@ -180,6 +182,8 @@ class Preprocessor:
         remedy = "add its directory with -I"
         if wanted in _OTHER_ARCHITECTURES:
             remedy = "it is another architecture's: expected a program for a Tofino 1, of <tna.p4>"
+        elif wanted.startswith(_P4_14_DIRECTORY):
+            remedy = f"it is one of {P4_14}"
         raise P4Error(rest[0].position, f"cannot find '{wanted}' in {searched}; {remedy}")
 
 

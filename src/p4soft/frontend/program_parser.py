@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from p4soft.errors import P4Error, P4Warning, Position, unsupported
+from p4soft.errors import P4_14, P4Error, P4Warning, Position, unsupported
 from p4soft.frontend import syntax
 from p4soft.frontend.lexer import Token
 from p4soft.frontend.preprocessor import Preprocessor
 from p4soft.frontend.statement_parser import StatementParser
 from p4soft.frontend.table_parser import parse_table
+
+_DECLARATIONS_OF_P4_14 = frozenset(
+    ("blackbox", "calculated_field", "field_list", "field_list_calculation", "header_type",
+     "metadata", "parser_exception", "parser_value_set")
+)  # fmt: skip
 
 
 class ProgramParser(StatementParser):
@@ -47,6 +52,8 @@ class ProgramParser(StatementParser):
             return self.constant()
         if self.at_type():
             return self._instance_or_function(annotations)
+        if token.text in _DECLARATIONS_OF_P4_14:
+            raise P4Error(token.position, f"{token} is {P4_14}")
         raise P4Error(
             token.position,
             f"expected a declaration (header, struct, parser, control, const, ...), found {token}",

@@ -85,6 +85,7 @@ def _parse(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
     if "--" in words:
         at = words.index("--")
         mine, further = words[:at], words[at + 1 :]
+    mine = ports.with_values(mine)
     parser = argparse.ArgumentParser(
         prog="p4soft run",
         usage="p4soft run PROGRAM.p4 --port NUMBER=INTERFACE ... [OPTION ...] [-- softswitch's]",

@@ -27,6 +27,20 @@ class PortArgument:
         return f"{self.number}={self.interface}"
 
 
+OPTIONS = ("--port", "--cpu-port")
+
+
+def with_values(words: list[str]) -> list[str]:
+    """`--port -1=veth1` in one word: argparse takes the second for an option."""
+    joined: list[str] = []
+    for word in words:
+        if joined and joined[-1] in OPTIONS and not word.startswith("--"):
+            joined[-1] += f"={word}"
+        else:
+            joined.append(word)
+    return joined
+
+
 def parse(option: str, texts: Iterable[str]) -> list[PortArgument]:
     """Of `--port` or `--cpu-port`. Raises RunError for what is not NUMBER=INTERFACE, or no
     number of a port with a cable.
