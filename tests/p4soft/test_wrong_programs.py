@@ -38,6 +38,15 @@ CASES: dict[str, tuple[str, str]] = {
         program("hdr.data.a = (bit<8>) (7 % -2);"),
         "'%' of 7 and -2; P4 has no division of negative numbers",
     ),
+    "two registers of one name": (
+        program(
+            local="""
+    Register<bit<8>, bit<8>>(4) cells;
+    @name("cells") Register<bit<8>, bit<8>>(4) /*^*/others;
+"""
+        ),
+        "the control plane calls this 'Ingress.cells', and so it does what is at ",
+    ),
     "bool of two": (
         program("if (/*^*/(bool) 2) { hdr.data.a = 1; }"),
         "cannot cast 2 to bool; only 0 and 1 can be",
