@@ -11,6 +11,7 @@ from p4soft.check.action_profiles import align_actions
 from p4soft.check.aliases import find_aliases
 from p4soft.check.annotations import check_annotations
 from p4soft.check.byte_counts import adjust_byte_counts
+from p4soft.check.control_names import check_control_names
 from p4soft.check.layouts import check_flexible_headers
 from p4soft.check.lookups import check_lookups
 from p4soft.check.members import check_members
@@ -60,6 +61,7 @@ def translate(
     warnings = [*overflows(program)]
     pipes = elaborate(program, scope)
     for pipeline in pipes.pipelines:
+        check_control_names(pipeline)
         find_port_metadata(program, pipeline)
         find_aliases(program, pipeline)
         align_actions(pipeline)

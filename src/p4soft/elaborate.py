@@ -341,6 +341,13 @@ class Elaborator:
     ) -> BlockInstance:
         declaration = type_.declaration
         assert isinstance(declaration, (syntax.Parser, syntax.Control))
+        around = parent
+        while around is not None:
+            if around.declaration is declaration:
+                raise P4Error(
+                    declaration.position, f"'{type_.name}' is in itself; P4 has no recursion"
+                )
+            around = around.parent
         block = BlockInstance(path, declaration, parent)
         if parent is None:
             block.environment.update(self._globals)
@@ -476,6 +483,7 @@ def elaborate(program: syntax.Program, scope: Scope) -> Pipes:
             main.position, f"the package {main.type.name} as main", "Switch of <tna.p4>"
         )
     of_name: dict[str, Pipeline] = {}
+    declared: dict[str, Symbol | None] = {}
     specialized: Counter[str] = Counter()
     names = []
     for argument in main.arguments:
@@ -483,6 +491,13 @@ def elaborate(program: syntax.Program, scope: Scope) -> Pipes:
             continue
         name, blocks = _pipeline(argument, len(names))
         names.append(name)
+        # None is an instance of its own each time.
+        symbol = argument.symbol if isinstance(argument, syntax.Name) else None
+        if name in declared and (symbol is None or declared[name] is not symbol):
+            raise P4Error(
+                argument.position, f"another pipeline is '{name}' to the control plane already"
+            )
+        declared[name] = symbol
         if name not in of_name:
             of_name[name] = Elaborator(program, specialized).elaborate(name, blocks, main.position)
     order = list(of_name)

@@ -8,6 +8,8 @@ import pytest
 from p4_programs import EGRESS, METADATA, PARSER, program
 from refusals import check_refused
 
+from p4soft.cli import translate
+
 KIND, A, B = 0, 1, slice(2, 4)  # of the answer
 
 METADATA = METADATA.replace("bool flag;", "bool flag; inner_t inner; bit<9> port; bit<16> other;")
@@ -55,6 +57,16 @@ PROGRAM = program(
     top=BELOW,
     local="Below() below; Out() outer;",
 )
+
+
+@pytest.mark.parametrize(
+    "below", ["enum bit<8> kind_t { ONE = 1 }", "typedef bit<8> small_t;", "const bit<8> ONE = 1;"]
+)
+def test_it_may_stand_before_anything(below: str, tmp_path: Path) -> None:
+    path = tmp_path / "program.p4"
+    alias = f'@pa_alias("ingress", "md.m8", "md.inner.apart")\n{below}\n'
+    path.write_text(program(metadata=ALIASES + METADATA + alias))
+    assert "Alias<8, 8>" in translate(path, [], {}).code
 
 
 def answer(load, kind: int, b: int = 0) -> tuple[int, bytes]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from p4_programs import PARSER, program
 from refusals import check_refused
 
@@ -54,6 +55,40 @@ parser Inner(packet_in pkt, inout headers_t hdr) {
 def test_two_calls_with_one_name_for_the_control_plane_are_refused(tmp_path: Path) -> None:
     twice = program("Count.apply(hdr.data); /*^*/Count.apply(hdr.data);", top=COUNT)
     check_refused(twice, "'Count' is applied by its type here and at ", tmp_path)
+
+
+@pytest.mark.parametrize("first", ["Count.apply(hdr.data);", "other.apply(hdr.data);"])
+def test_two_tables_of_one_name_are_refused(first: str, tmp_path: Path) -> None:
+    """The control plane could reach one of them alone."""
+    local = '@name("Count") Count() named; @name("Count") Count() other;'
+    text = program(f"{first} named.apply(hdr.data);", top=COUNT, local=local)
+    check_refused(text, "the control plane calls this 'Ingress.Count.t', and so it does", tmp_path)
+
+
+@pytest.mark.parametrize("inner", ["R.apply(data);", "r.apply(data);"])
+def test_no_control_is_in_itself(inner: str, tmp_path: Path) -> None:
+    local = "R() r;" if inner.startswith("r") else ""
+    top = f"control /*^*/R(inout data_h data) {{ {local} apply {{ {inner} }} }}"
+    check_refused(program("R.apply(hdr.data);", top=top), "'R' is in itself", tmp_path)
+
+
+PARSES = """
+parser Inner(packet_in pkt, inout headers_t hdr) { state start { transition accept; } }
+"""
+PLACES = {
+    "a function outside of all controls and parsers cannot apply 'Add'": program(
+        "f(hdr.data);", top=ADD + "void f(inout data_h d) { /*^*/Add.apply(d); }"
+    ),
+    "a parser cannot apply a control": program(
+        top=ADD, parser=PARSER.replace("transition", "/*^*/Add.apply(hdr.data); transition")
+    ),
+    "a control cannot apply a parser": program("/*^*/Inner.apply(hdr);", top=PARSES),
+}
+
+
+@pytest.mark.parametrize("message", PLACES)
+def test_where_blocks_cannot_be_applied(message: str, tmp_path: Path) -> None:
+    check_refused(PLACES[message], message, tmp_path)
 
 
 def test_what_needs_an_argument_is_refused(tmp_path: Path) -> None:

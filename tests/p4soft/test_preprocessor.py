@@ -71,6 +71,10 @@ def test_what_is_no_number_is_an_error_only_in_the_program(tmp_path: Path) -> No
         read(tmp_path, f"{text}BAD\n")
 
 
+def test_mark_of_the_order_of_bytes_is_no_text(tmp_path: Path) -> None:
+    assert read(tmp_path, '\ufeff#include "part.h"\na', part="\ufeffb\n") == ("b a", [])
+
+
 def test_paste_may_make_a_number(tmp_path: Path) -> None:
     text = "#define HEX(digits) 0x##digits\nHEX(ff)"
     assert read(tmp_path, text) == ("0xff", [])

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from p4_programs import PARSER, program
+from refusals import check_refused
 
 from p4soft.cli import translate
 
@@ -171,3 +172,13 @@ def test_names_begin_with_the_pipelines(tmp_path: Path) -> None:
         "first",
         "second",
     ]
+
+
+def test_pipelines_of_one_name_are_refused(tmp_path: Path) -> None:
+    """One of them would not run."""
+    named = PIPELINE.format(name="second", number=2).replace(
+        "Pipeline(", '@name("first") Pipeline(', 1
+    )
+    text = TEXT + PIPELINE.format(name="first", number=1) + named
+    text += "Switch(first, /*^*/second) main;\n"
+    check_refused(text, "another pipeline is 'first' to the control plane already", tmp_path)

@@ -38,6 +38,53 @@ CASES: dict[str, tuple[str, str]] = {
         program("hdr.data.a = (bit<8>) (7 % -2);"),
         "'%' of 7 and -2; P4 has no division of negative numbers",
     ),
+    "two registers of one name": (
+        program(
+            local="""
+    Register<bit<8>, bit<8>>(4) cells;
+    @name("cells") Register<bit<8>, bit<8>>(4) /*^*/others;
+"""
+        ),
+        "the control plane calls this 'Ingress.cells', and so it does what is at ",
+    ),
+    "two keys of one name": (
+        program(
+            "t.apply();",
+            local="""
+    table t {
+        key = { hdr.data.a: exact; /*^*/hdr.data.a: ternary; }
+        actions = { NoAction; }
+    }
+""",
+        ),
+        "another key of table 't' is 'hdr.data.a' to the control plane",
+    ),
+    "two expressions as keys": (
+        program(
+            "t.apply();",
+            local="""
+    table t {
+        key = { hdr.data.a + 1: exact; hdr.data.b + 1: exact; }
+        actions = { NoAction; }
+    }
+""",
+        ),
+        "another key of table 't' is 'key' to the control plane",
+    ),
+    "two actions of one name": (
+        program(
+            "t.apply();",
+            local="""
+    action one() { hdr.data.a = 1; }
+    @name("one") action other() { hdr.data.a = 2; }
+    table t {
+        key = { hdr.data.kind: exact; }
+        actions = { one; /*^*/other; }
+    }
+""",
+        ),
+        "another action of table 't' is 'Ingress.one' to the control plane",
+    ),
     "bool of two": (
         program("if (/*^*/(bool) 2) { hdr.data.a = 1; }"),
         "cannot cast 2 to bool; only 0 and 1 can be",

@@ -86,6 +86,19 @@ def test_lint_looks_at_the_files_that_it_is_given(tmp_path: Path) -> None:
     assert list(statuses.values()) == [0, 1, 1, 1]
 
 
+@pytest.mark.parametrize(
+    ("preset", "build"),
+    [("release", "build"), ("sanitize", "build/sanitize"), ("threads", "build/threads")],
+)
+def test_a_build_without_tests_does_not_pass(tmp_path: Path, preset: str, build: str) -> None:
+    shutil.copy(REPOSITORY / "CMakePresets.json", tmp_path)
+    (tmp_path / build).mkdir(parents=True)
+    command = ["ctest", "--preset", preset]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "No tests were found" in done.stderr
+    assert done.returncode != 0
+
+
 def test_no_result_of_an_unknown_experiment() -> None:
     done = call(REPOSITORY / "scripts/latest-result", "nosuch")
     assert done.returncode == 1

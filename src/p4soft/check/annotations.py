@@ -45,7 +45,7 @@ EFFECTS: dict[str, frozenset[str]] = {
     "flexible": frozenset(["a type", "a field"]),
     "packed": frozenset(["a field"]),
     "padding": frozenset(["a field"]),
-    "pa_alias": frozenset(_SITES.values()),  # it names what it is about
+    "pa_alias": frozenset(),  # anywhere: it names what it is about
 }
 # Hints of placement, timing or documentation, promises to the compiler, and wishes that hold
 # anyway: a program means the same with and without them.
@@ -87,7 +87,7 @@ def check_annotations(program: syntax.Program) -> None:
                 f"annotation @{name}",
                 f"@{', @'.join(sorted(EFFECTS))}, and hints (see docs/p4soft.md)",
             )
-        if not EFFECTS[name] & sites.get(annotation, set()):
+        if EFFECTS[name] and not EFFECTS[name] & sites.get(annotation, set()):
             raise unsupported(
                 annotation.position,
                 f"@{name} here",

@@ -125,7 +125,11 @@ class CallChecker(ExpressionChecker):
         """`Type.apply(...)` is `Type() Type;` and `Type.apply(...)` (P4-16 specification,
         15.1): each call has an instance of its own, named as the type.
         """
-        assert self.owner is not None
+        if self.owner is None:
+            raise P4Error(
+                position,
+                f"a function outside of all controls and parsers cannot apply '{type_.name}'",
+            )
         name = type_.name
         earlier = [
             local
@@ -181,6 +185,9 @@ class CallChecker(ExpressionChecker):
                 )
             if self.in_action:
                 raise P4Error(call.position, f"an action cannot apply a {kind}")
+            if self.owner is not None and type(self.owner) is not type(declaration):
+                other = "parser" if kind == "control" else "control"
+                raise P4Error(call.position, f"a {other} cannot apply a {kind}")
             parameters = [p.symbol for p in declaration.parameters]
             arguments = self.bind(
                 parameters, call.arguments, call.position, f"{kind} '{type_.name}'"

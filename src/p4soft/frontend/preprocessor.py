@@ -8,6 +8,7 @@ comes out of a macro has the position of the macro's use.
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -193,7 +194,7 @@ def _words(tokens: list[Token]) -> str:
 
 
 def _text(path: Path) -> str:
-    content = path.read_bytes()
+    content = path.read_bytes().removeprefix(codecs.BOM_UTF8)
     try:
         # As in text mode: every end of a line is one character.
         return content.decode().replace("\r\n", "\n").replace("\r", "\n")

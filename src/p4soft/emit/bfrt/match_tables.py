@@ -20,9 +20,10 @@ from p4soft.emit.bfrt.registers import register_data
 from p4soft.emit.naming import expression_text
 from p4soft.emit.port_metadata import PORT_BITS, PORTS
 from p4soft.emit.tables import size_of
+from p4soft.errors import P4Error
 from p4soft.frontend import syntax
 
-_PRIORITY_ID = 65537
+_PRIORITY_ID, _PRIORITY = 65537, "$MATCH_PRIORITY"
 _TTL, _HIT_STATE = (65543, "$ENTRY_TTL"), (65544, "$ENTRY_HIT_STATE")
 _PORT_ID, _DEFAULT_FIELD_ID = 65575, 65576  # of port metadata
 _MATCH_TYPES = {
@@ -136,6 +137,17 @@ def port_metadata(pipe: str, metadata: PortMetadata) -> Document:
 
 
 def _keys(declaration: syntax.Table) -> list[Document]:
+    """Raises P4Error where two have one name, as the Tofino compiler does."""
+    taken = {_PRIORITY}
+    for key in declaration.match_keys:
+        name = key_name(key)
+        if name in taken:
+            raise P4Error(
+                key.position,
+                f"another key of table '{declaration.name}' is '{name}' to the control plane; "
+                "give this one an @name of its own",
+            )
+        taken.add(name)
     keys = [
         key_field(
             number,
@@ -147,7 +159,7 @@ def _keys(declaration: syntax.Table) -> list[Document]:
         for number, key in enumerate(declaration.match_keys, start=1)
     ]
     if any(key.match_kind in ("ternary", "range") for key in declaration.keys):
-        keys.append(key_field(_PRIORITY_ID, "$MATCH_PRIORITY", UINT32, "Exact", mandatory=False))
+        keys.append(key_field(_PRIORITY_ID, _PRIORITY, UINT32, "Exact", mandatory=False))
     return keys
 
 
