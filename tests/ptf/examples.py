@@ -17,7 +17,7 @@ CPU_LINK = ("veth250", "veth251")
 PIPES = {
     "tna_idletimeout": 4,
     "tna_pktgen": 4,
-    "tna_port_metadata": 2,
+    "tna_port_metadata": 4,
     "tna_proxy_hash": 4,
     "tna_pvs": 4,
     "tna_register": 4,

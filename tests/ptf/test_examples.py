@@ -43,7 +43,7 @@ def test_how_many_pipes_an_example_sees(studio: Path) -> None:
         root / "tna_port_metadata" / "tna_port_metadata.p4"
     )
     pipes = {each.name: each.pipes for each in examples(studio, [])}
-    assert pipes == {"tna_b": 1, "tna_port_metadata": 2}
+    assert pipes == {"tna_b": 1, "tna_port_metadata": 4}
 
 
 def test_the_last_error_is_told_with_what_the_client_says_of_it() -> None:
