@@ -217,8 +217,7 @@ void MatchTable::read(const std::vector<EntryRead>& reads, SwitchLink& link, Rea
       answers.fail(number, not_found(reading()));
     }
   }
-  for (const auto& [kind, numbers] : named)
-    read_named(reads, numbers, kind.second, link, answers);
+  for (const auto& [kind, numbers] : named) read_named(reads, numbers, kind.second, link, answers);
 }
 
 void MatchTable::read_named(const std::vector<EntryRead>& reads,
@@ -349,7 +348,8 @@ const bfrt::Action* MatchTable::action_in(const Json& found) const {
 
 void MatchTable::put_entry(const Json& found, const EntryRead& read, const Pipes& pipes,
                            bfrt_proto::TableEntry& entry) {
-  if (!found.contains("key")) return put_default(found, read, pipes, entry);  // it has a handle, too
+  if (!found.contains("key"))
+    return put_default(found, read, pipes, entry);  // it has a handle, too
   Json key = found.at("key");
   if (found.contains("priority")) key[kPriority] = found.at("priority");
   put_key(key, entry);

@@ -73,8 +73,8 @@ std::uint32_t TableAccess::usage(SwitchLink&) {
   throw cannot("Unable to get usage");
 }
 
-std::uint32_t TableAccess::handle_of(const bfrt_proto::TableKey&,
-                                     const bfrt_proto::TargetDevice&, SwitchLink&) {
+std::uint32_t TableAccess::handle_of(const bfrt_proto::TableKey&, const bfrt_proto::TargetDevice&,
+                                     SwitchLink&) {
   throw no_handles();
 }
 

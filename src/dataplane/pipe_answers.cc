@@ -103,8 +103,8 @@ bool is_count(const std::string& name) {
 
 Json join_tables(const Answers& answers, bool are_in_order) {
   Json joined = answers.front();
-  joined["entries"] = are_in_order || have_same_keys(answers) ? joined_in_order(answers)
-                                                              : joined_entries(answers);
+  joined["entries"] =
+      are_in_order || have_same_keys(answers) ? joined_in_order(answers) : joined_entries(answers);
   std::vector<const Json*> defaults;
   for (const Json& answer : answers) defaults.push_back(&answer.at("default"));
   joined["default"] = joined_entry(defaults);

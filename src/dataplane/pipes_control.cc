@@ -87,8 +87,9 @@ class PipesControl::Writes {
     Json in_all = Json::array();
     for (const Json& place : answer().value("not_found", Json::array())) {
       if (std::ranges::all_of(writes_, [&](const auto& write) {
-            return std::ranges::any_of(write->answer().value("not_found", Json::array()),
-                                       [&](const Json& other) { return other.at("index") == place.at("index"); });
+            return std::ranges::any_of(
+                write->answer().value("not_found", Json::array()),
+                [&](const Json& other) { return other.at("index") == place.at("index"); });
           }))
         in_all.push_back(place);
     }
@@ -300,7 +301,8 @@ Json PipesControl::write_all(const Json& args, std::span<const Run> runs) {
       std::iota(places.begin(), places.end(), run.first);
       try {
         done.push_back(write(args, run));
-        for (const Json& place : done.back().not_found()) not_found.push_back(moved(place, run.first));
+        for (const Json& place : done.back().not_found())
+          not_found.push_back(moved(place, run.first));
       } catch (const CommandError& error) {
         throw renumbered(error, places);
       }

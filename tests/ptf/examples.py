@@ -18,7 +18,7 @@ PIPES = {
     "tna_idletimeout": 4,
     "tna_mirror": 4,
     "tna_pktgen": 4,
-    "tna_port_metadata": 2,
+    "tna_port_metadata": 4,
     "tna_proxy_hash": 4,
     "tna_pvs": 4,
     "tna_register": 4,

@@ -47,7 +47,7 @@ def test_how_many_pipes_an_example_sees(studio: Path) -> None:
         root / "tna_port_metadata" / "tna_port_metadata.p4"
     )
     pipes = {each.name: each.pipes for each in examples(studio, [])}
-    assert pipes == {"tna_b": 1, "tna_port_metadata": 2}
+    assert pipes == {"tna_b": 1, "tna_port_metadata": 4}
 
 
 def test_packets_are_scapys_but_for_tests_that_need_the_sdes(studio: Path) -> None:
