@@ -22,7 +22,7 @@ class ActionSelector {
   };
   struct Group {
     std::vector<Member> members;  // one may be there several times, as BfRt's clients weigh them
-    std::uint32_t most = 0;  // of all weights together
+    std::uint32_t most = 0;       // of all weights together
     // Where a chip has the members in its memory; here it is only kept.
     std::uint32_t adt_offset = kNoAdtOffset;
 
