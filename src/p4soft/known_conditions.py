@@ -1,7 +1,8 @@
 """Conditions that the constructor parameters of a control decide: `if (is_ternary)`.
 
-As in the Tofino compiler, what is not reached in an instance is not part of it: a control may
-declare two tables of one control-plane name, and each of its instances has one of them.
+As in the Tofino compiler, tables and controls that no packet can reach in an instance are not part
+of it: a control may declare two tables of one control-plane name, and each of its instances has one
+of them.
 """
 
 from __future__ import annotations
@@ -53,28 +54,24 @@ def _binary(node: syntax.Binary, find: Find) -> bool | None:
     return results[node.operator]() if node.operator in results else None
 
 
-def unreached_tables(body: syntax.Statement, find: Find) -> set[Symbol]:
-    """Tables that are applied in the text, but nowhere where a packet can come."""
-    everywhere = set(_applied(body))
-    return everywhere - set(_reached(body, find))
-
-
-def _applied(root: Any) -> Iterator[Symbol]:
-    for node in walk(root):
-        if isinstance(node, syntax.Call) and node.target and node.target.kind == "table":
-            yield node.target.symbol
-
-
-def _reached(statement: syntax.Statement | None, find: Find) -> Iterator[Symbol]:
+def reached(statement: syntax.Statement | None, find: Find) -> Iterator[Symbol]:
+    """The tables and controls that a packet can come to."""
     if isinstance(statement, syntax.Block):
         for inner in statement.statements:
-            yield from _reached(inner, find)
+            yield from reached(inner, find)
     elif isinstance(statement, syntax.If):
         holds = known(statement.condition, find)
         yield from _applied(statement.condition)
         if holds is not False:
-            yield from _reached(statement.then, find)
+            yield from reached(statement.then, find)
         if holds is not True:
-            yield from _reached(statement.otherwise, find)
+            yield from reached(statement.otherwise, find)
     else:
         yield from _applied(statement)
+
+
+def _applied(root: Any) -> Iterator[Symbol]:
+    for node in walk(root):
+        if isinstance(node, syntax.Call) and node.target:
+            if node.target.kind in ("table", "control"):
+                yield node.target.symbol

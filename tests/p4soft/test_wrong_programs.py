@@ -338,6 +338,10 @@ CASES: dict[str, tuple[str, str]] = {
         program("hdr.extra = /*^*/{1, 2, 3};"),
         "the value assigned has 3 elements, extra_h has 2",
     ),
+    "list shorter than a stack": (
+        program("extra_h[3] list = /*^*/{{1, 2}, {3, 4}};"),
+        "the initial value of 'list' has 2 elements, extra_h[3] has 3",
+    ),
     # --- Places
     "assign to in": (program("/*^*/ig_intr_md.ingress_port = 1;"), "it is an 'in' parameter"),
     "assign to constant": (
@@ -401,6 +405,14 @@ CASES: dict[str, tuple[str, str]] = {
             local="action f() {} table t { actions = { f; } default_action = /*^*/NoAction(); }"
         ),
         "the default action 'NoAction' is not among the actions of 't': f",
+    ),
+    "table without a list of actions": (
+        program(local="table /*^*/t { key = { hdr.data.kind: exact; } }"),
+        "table 't' has no actions; expected a list of them, if only `actions = {}`",
+    ),
+    "default action of an empty list": (
+        program(local="table t { actions = { } default_action = /*^*/NoAction; }"),
+        "the default action 'NoAction' is not among the actions of 't': none",
     ),
     "action data missing": (
         program(
