@@ -72,6 +72,6 @@ def reached(statement: syntax.Statement | None, find: Find) -> Iterator[Symbol]:
 
 def _applied(root: Any) -> Iterator[Symbol]:
     for node in walk(root):
-        if isinstance(node, syntax.Call) and node.target:
-            if node.target.kind in ("table", "control"):
-                yield node.target.symbol
+        target = node.target if isinstance(node, syntax.Call) else None
+        if target is not None and target.kind in ("table", "control"):
+            yield target.symbol

@@ -122,7 +122,15 @@ class ExpressionPrinter:
             case tree.Applied():
                 return f"{e.table.name}.apply().{e.member}", _POSTFIX
             case tree.Execute():
-                return f"{e.action.name}.execute({self.text(e.index)})", _POSTFIX
+                index = "" if e.index is None else self.text(e.index)
+                return f"{e.action.name}.execute({index})", _POSTFIX
+            case tree.Filtered():
+                given = f"{self.text(e.value)}, {self.text(e.index)}"
+                return f"{e.filter.name}.execute({given})", _POSTFIX
+            case tree.Item():
+                return f"{e.name}[{e.number}]", _POSTFIX
+            case tree.SameTuples():
+                return f"({e.left} == {e.right})", _POSTFIX
             case tree.MeterColor():
                 given = [] if e.index is None else [self.text(e.index)]
                 if e.color is not None:

@@ -21,6 +21,9 @@ class StatementPrinter(ExpressionPrinter):
                 return f"{self.target(s.target)} {s.operator}= {self.text(s.value)};"
             case tree.Declare():
                 return f"{self.type_(s.value.type)} {s.name} = {self.text(s.value)};"
+            case tree.DeclareTuple():
+                types = ", ".join(self.type_(value.type) for value in s.values)
+                return f"tuple<{types}> {s.name} = {{{self.list_(s.values)}}};"
             case tree.If():
                 return self._if(s, indent)
             case tree.Switch():
@@ -49,6 +52,11 @@ class StatementPrinter(ExpressionPrinter):
                 return "return;" if s.value is None else f"return {self.text(s.value)};"
             case tree.Extract():
                 return f"pkt.extract({s.stack.name + '.next' if s.stack else s.header});"
+            case tree.ExtractOptions():
+                bits = f"((bit<32>) ({self.text(s.count)})) << 3"
+                return f"pkt.extract({s.header}, {bits});"
+            case tree.Require():
+                return f"verify({self.text(s.condition)}, error.{s.error});"
             case tree.AddToChecksum():
                 method = "subtract" if s.subtracts else "add"
                 whole = isinstance(s.data[0].type, tree.HeaderType)
@@ -131,9 +139,9 @@ class StatementPrinter(ExpressionPrinter):
         body = self.braces(callee.body, indent)
         return f"{indent}{head} {callee.name}({self.parameters(callee)}) {body}\n"
 
-    def _nested(self, callee: tree.Callable, gress: str) -> str:
+    def _nested(self, callee: tree.Callable, prefix: str) -> str:
         more = ", ".join(
-            filter(None, [f"inout {gress}_headers_t hdr, inout {gress}_metadata_t md",
+            filter(None, [f"inout {prefix}_headers_t hdr, inout {prefix}_metadata_t md",
                           self.parameters(callee)])
         )  # fmt: skip
         return (
@@ -154,7 +162,18 @@ class StatementPrinter(ExpressionPrinter):
             for each in tables
             if each.profile
         )
-        return counters + meters + profiles + "".join(self._local(each) for each in callee.locals)
+        registers = "".join(
+            self._direct_register(each.register_action)
+            for each in tables
+            if each.register_action is not None
+        )
+        return (
+            counters
+            + meters
+            + profiles
+            + registers
+            + "".join(self._local(each) for each in callee.locals)
+        )
 
     def meter(self, meter: tree.Meter | tree.DirectMeter) -> str:
         given = [f"MeterType_t.{meter.unit}"]
@@ -165,6 +184,25 @@ class StatementPrinter(ExpressionPrinter):
             f"Meter<bit<{meter.index_width}>>" if isinstance(meter, tree.Meter) else "DirectMeter"
         )
         return f"    {kind}({', '.join(given)}) {meter.name};\n"
+
+    def _direct_register(self, action: tree.RegisterAction) -> str:
+        register = action.register
+        type_ = self.type_(register.type)
+        initial = self.constant(register.type, register.initial)
+        text = f"    DirectRegister<{type_}>({initial}) {register.name};\n"
+        head = f"    DirectRegisterAction<{type_}, {type_}>({register.name}) {action.name} = "
+        return text + head + self.register_body(action, type_)
+
+    def register_body(self, action: tree.RegisterAction, type_: str) -> str:
+        parameters = f"inout {type_} {action.value}, out {type_} {action.result}"
+        body = self.braces(action.body, "        ")
+        return f"{{\n        void apply({parameters}) {body}\n    }};\n"
+
+    def filter_(self, filter_: tree.Filter) -> str:
+        given = [1 << filter_.index_width, *(filter_.values or ())]
+        kind = "Lpf" if filter_.values is None else "Wred"
+        types = f"{self.type_(filter_.type)}, bit<{filter_.index_width}>"
+        return f"    {kind}<{types}>({', '.join(map(str, given))}) {filter_.name};\n"
 
     def hash_(self, hash_: tree.Hash) -> str:
         algorithm = f"HashAlgorithm_t.{hash_.algorithm}"
@@ -210,6 +248,8 @@ class StatementPrinter(ExpressionPrinter):
             parts.append(f"        counters = {table.counter.name};\n")
         if table.meter is not None:
             parts.append(f"        meters = {table.meter.name};\n")
+        if table.register_action is not None:
+            parts.append(f"        registers = {table.register_action.register.name};\n")
         if table.profile:
             by = table.selector.name if table.selector is not None else table.profile
             parts.append(f"        implementation = {by};\n")

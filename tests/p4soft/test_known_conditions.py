@@ -1,4 +1,4 @@
-"""Conditions that constructor parameters decide: what no packet reaches is no part of an instance."""
+"""Conditions that constructor parameters decide: what no packet reaches is left out."""
 
 from __future__ import annotations
 

@@ -429,7 +429,10 @@ CASES: dict[str, tuple[str, str]] = {
         "this entry has the same key as an earlier one",
     ),
     "too many entries": (
-        program(local=TABLE % "size = 1; const entries = { 1: NoAction(); /*^*/2: NoAction(); }"),
+        program(
+            "t.apply();",
+            local=TABLE % "size = 1; const entries = { 1: NoAction(); /*^*/2: NoAction(); }",
+        ),
         "table 't' has 2 entries, but its size is 1",
     ),
     "table without room": (

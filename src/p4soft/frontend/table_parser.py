@@ -23,9 +23,8 @@ def parse_table(parser: ProgramParser, annotations: list[syntax.Annotation]) -> 
         constant = parser.accept("const")
         given.add(_property(parser, table, constant))
     if "actions" not in given:
-        raise P4Error(
-            position, f"table '{name}' has no actions; expected a list of them, if only `actions = {{}}`"
-        )
+        expected = "expected a list of them, if only `actions = {}`"
+        raise P4Error(position, f"table '{name}' has no actions; {expected}")
     parser.declare(name, is_type=False)
     return table
 
