@@ -7,6 +7,8 @@ from .print_expressions import ExpressionPrinter
 
 
 class StatementPrinter(ExpressionPrinter):
+    _bound: dict[str, list[str]]  # arguments that the table's list of actions gives, by action
+
     # --- Statements ---------------------------------------------------------------------------
 
     def body(self, statements: list[tree.Statement], indent: str) -> str:
@@ -115,7 +117,8 @@ class StatementPrinter(ExpressionPrinter):
         given = self.arguments(s.callee, s.arguments)
         if s.callee.kind != "control":
             return f"{s.callee.name}({given});"
-        return f"{s.callee.instance}.apply({', '.join(filter(None, ['hdr, md', given]))});"
+        first = "hdr = hdr, md = md" if given.startswith(f"{_first(s.callee)} = ") else "hdr, md"
+        return f"{s.callee.instance}.apply({', '.join(filter(None, [first, given]))});"
 
     def _fields(self, s: tree.FillHeader) -> str:
         values = [self.text(value) for value in s.values]
@@ -233,11 +236,14 @@ class StatementPrinter(ExpressionPrinter):
                 subjects = [self.text(each) for each in table.selector.subjects]
                 keys += "".join(f"            {each}: selector;\n" for each in subjects)
             parts.append(f"        key = {{\n{keys}        }}\n")
-        actions = "".join(
-            f"            {each.action.name}"
-            + (f"({self.list_(each.directed)})" if each.directed else "")
-            + ";\n"
+        # Repeated for the default action and in entries, as p4c wants them.
+        self._bound = {
+            each.action.name: [self.text(argument) for argument in each.directed]
             for each in table.actions
+        }
+        actions = "".join(
+            f"            {name}{'(' + ', '.join(bound) + ')' if bound else ''};\n"
+            for name, bound in self._bound.items()
         )
         parts.append(f"        actions = {{\n{actions}        }}\n")
         default = self._entry_action(table, table.default, table.default_data)
@@ -260,8 +266,8 @@ class StatementPrinter(ExpressionPrinter):
 
     def _entry_action(self, table: tree.Table, name: str, data: list[int]) -> str:
         parameters = table.reference(name).action.data()
-        pairs = zip(parameters, data, strict=True)
-        return f"{name}({', '.join(self.constant(p.type, value) for p, value in pairs)})"
+        given = [self.constant(p.type, value) for p, value in zip(parameters, data, strict=True)]
+        return f"{name}({', '.join([*self._bound[name], *given])})"
 
     def constant(self, type_: tree.Type, value: int) -> str:
         return self.text(tree.Literal(type_, value, bare=self.chance(0.5)))
@@ -280,10 +286,17 @@ class StatementPrinter(ExpressionPrinter):
         assert isinstance(type_, tree.Bits)
         full = (1 << type_.width) - 1
         if key.kind == "range":
-            return f"{first} .. {self.constant(type_, match.second)}"
+            return f"{first} .. {self.text(tree.Literal(type_, match.second))}"
         mask = match.second
         if key.kind == "lpm":
             mask = full ^ (full >> match.second)
         if mask == 0 and self.chance(0.5):
             return "_"
-        return first if mask == full and self.chance(0.5) else f"{first} &&& {self.digits(mask)}"
+        if mask == full and self.chance(0.5):
+            return first
+        return f"{first} &&& {self.text(tree.Literal(type_, mask))}"
+
+
+def _first(callee: tree.Callable) -> str:
+    """The name of its first parameter."""
+    return callee.parameters[0].name if callee.parameters else ""

@@ -124,9 +124,9 @@ def egress_mirrors_have_no_header(patch: pytest.MonkeyPatch) -> None:
 PLANTED: dict[Plant, int] = {
     slices_one_bit_too_high: 1,
     copies_from_right_to_left: 3,
+    wrapping_instead_of_saturating: 3,
     both_sides_of_a_conjunction: 4,
     later_entries_before_earlier_ones: 5,
-    wrapping_instead_of_saturating: 12,
     colors_before_are_ignored: 14,
     recirculated_frames_lose_their_changes: 10,
     what_is_subtracted_is_added: 16,

@@ -414,6 +414,13 @@ CASES: dict[str, tuple[str, str]] = {
         program(local="table t { actions = { } default_action = /*^*/NoAction; }"),
         "the default action 'NoAction' is not among the actions of 't': none",
     ),
+    "names for some arguments": (
+        program(
+            "f(hdr.data.a, /*^*/y = 2);",
+            top="void f(inout bit<8> x, in bit<8> y) { x = y; }\n",
+        ),
+        "has arguments with and without names; expected names for all or for none",
+    ),
     "action data missing": (
         program(
             local="action f(bit<8> v) {} table t { actions = { f; } default_action = /*^*/f(); }"
