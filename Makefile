@@ -80,10 +80,10 @@ sanitize: ## C++ tests and whole nodes under the address and undefined-behaviour
 fuzz: build ## Malformed frames for the sample programs too, under sanitizers (5 minutes)
 	@cmake --build --preset release --parallel $(JOBS) --target fuzz_samples
 
-fuzz-translator: configure ## Random P4 programs: p4soft against an interpreter (HOURS=0.1 SEED=0 P4SMITH=/path/to/p4smith)
+fuzz-translator: configure ## Random P4 programs: p4soft against an interpreter (HOURS=0.1 SEED=0 P4SMITH=/path/to/p4smith P4TESTGEN=…/p4testgen)
 	@cmake --build --preset release --parallel $(JOBS) --target p4run turntable_dataplane
 	@PYTHONPATH=src:tests python -m p4fuzz --hours "$(or $(HOURS),0.1)" --seed "$(or $(SEED),0)" --jobs $(JOBS) \
-		$(if $(P4SMITH),--p4smith "$(P4SMITH)")
+		$(if $(P4SMITH),--p4smith "$(P4SMITH)") $(if $(P4TESTGEN),--p4testgen "$(P4TESTGEN)")
 
 threads: ## C++ tests and whole nodes under the thread sanitizer (two processors: 15 minutes to build, 10 to run)
 	@$(AS_ROOT) scripts/sanitized threads

@@ -20,7 +20,7 @@ from p4soft.check.symbols import InstanceSymbol, Scope, Symbol, ValueSetSymbol
 from p4soft.check.tables import implementation_of
 from p4soft.errors import P4Error, Position, unsupported
 from p4soft.frontend import syntax
-from p4soft.known_conditions import unreached_tables
+from p4soft.known_conditions import applied
 
 BLOCKS = (
     "ingress_parser",
@@ -364,10 +364,10 @@ class Elaborator:
                 path = join_path(block.path, name)
                 block.value_sets.append(ValueSetInstance(path, statement.symbol))
         if isinstance(declaration, syntax.Control):
-            unreached = {
-                symbol.declaration for symbol in unreached_tables(declaration.body, block.find)
-            }
-            block.tables = [t for t in block.tables if t.declaration not in unreached]
+            symbols = applied(declaration.body, block.find)
+            instances = [block.find(symbol) for symbol in symbols]
+            block.tables = [t for t in block.tables if t.declaration.symbol in symbols]
+            block.children = [c for c in block.children if c in instances]
             block.externs = [e for e in block.externs if not e.is_unreached]
         return block
 

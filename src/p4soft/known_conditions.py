@@ -1,7 +1,8 @@
 """Conditions that the constructor parameters of a control decide: `if (is_ternary)`.
 
-As in the Tofino compiler, what is not reached in an instance is not part of it: a control may
-declare two tables of one control-plane name, and each of its instances has one of them.
+As in the Tofino compiler, tables and controls that no packet can reach in an instance are not part
+of it: a control may declare two tables of one control-plane name, and each of its instances has one
+of them.
 """
 
 from __future__ import annotations
@@ -53,16 +54,16 @@ def _binary(node: syntax.Binary, find: Find) -> bool | None:
     return results[node.operator]() if node.operator in results else None
 
 
-def unreached_tables(body: syntax.Statement, find: Find) -> set[Symbol]:
-    """Tables that are applied in the text, but nowhere where a packet can come."""
-    everywhere = set(_applied(body))
-    return everywhere - {symbol for part in reached(body, find) for symbol in _applied(part)}
+def applied(body: syntax.Statement, find: Find) -> set[Symbol]:
+    """The tables and controls that a packet can come to."""
+    return {symbol for part in reached(body, find) for symbol in _applied(part)}
 
 
 def _applied(root: Any) -> Iterator[Symbol]:
     for node in walk(root):
-        if isinstance(node, syntax.Call) and node.target and node.target.kind == "table":
-            yield node.target.symbol
+        target = node.target if isinstance(node, syntax.Call) else None
+        if target is not None and target.kind in ("table", "control"):
+            yield target.symbol
 
 
 def reached(statement: syntax.Statement | None, find: Find) -> Iterator[syntax.Node]:

@@ -1,11 +1,12 @@
-"""`PYTHONPATH=src:tests python -m p4fuzz [--hours H] [--seed N] [--p4smith PATH]`
-(make fuzz-translator).
+"""`PYTHONPATH=src:tests python -m p4fuzz [--hours H] [--seed N] [--p4smith PATH | --p4testgen
+PATH]` (make fuzz-translator).
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import sys
 import time
 from collections import Counter
@@ -15,8 +16,8 @@ from pathlib import Path
 
 from p4soft.cli import RECURSION_LIMIT
 
-from .campaign import Result, campaign, smith_work, work
-from .p4smith import NO_PROGRAM, P4SmithError, Smithed
+from .campaign import Opinion, Result, campaign, smith_work, testgen_work, work
+from .p4smith import NO_PROGRAM, P4SmithError, Smithed, reason
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
 _REPORT_SECONDS = 60
@@ -40,6 +41,11 @@ def main(arguments: list[str] | None = None) -> int:
             smith_work, p4smith=options.p4smith, build_dir=build_dir, failures=failures
         )
         return _smith(campaign(examined, options.seed, seconds, workers), failures)
+    if options.p4testgen is not None:
+        asked = partial(
+            testgen_work, p4testgen=options.p4testgen, build_dir=build_dir, failures=failures
+        )
+        return _testgen(campaign(asked, options.seed, seconds, workers), failures)
     totals = _Totals()
     examine = partial(work, build_dir=build_dir, failures=failures)
     for result in campaign(examine, options.seed, seconds, workers):
@@ -74,12 +80,34 @@ def _smith(outcomes: Iterator[Smithed], failures: Path) -> int:
         f"{programs} programs of P4Smith: {taken} ran, {refusals.total()} refused, "
         f"{faults} faults; to go on: SEED={last_seed + 1}"
     )
-    for reason, count in refusals.most_common():
-        print(f"{count:6} {reason}")
+    for text, count in refusals.most_common():
+        print(f"{count:6} {text}")
     if refusals[NO_PROGRAM] == programs:
         print("p4fuzz: P4Smith wrote no program, so nothing was examined", file=sys.stderr)
         return 2
     return 1 if faults else 0
+
+
+def _testgen(opinions: Iterator[Opinion], failures: Path) -> int:
+    """Of programs for which P4Testgen writes no test the reasons are counted."""
+    reasons: Counter[str] = Counter()
+    programs = tests = failed = last_seed = 0
+    for opinion in opinions:
+        verdict, last_seed = opinion.verdict, max(last_seed, opinion.seed)
+        programs += 1
+        tests += verdict.total
+        failed += len(verdict.failed)
+        if verdict.skipped:
+            reasons[reason(verdict.skipped)] += 1
+        if verdict.failed:
+            print(f"seed {opinion.seed}: {failures / f'p4testgen-{opinion.seed}'}", flush=True)
+    print(
+        f"{programs} programs: P4Testgen wrote {tests} tests of {programs - reasons.total()}, "
+        f"{failed} failed; to go on: SEED={last_seed + 1}"
+    )
+    for text, count in reasons.most_common():
+        print(f"{count:6} {text}")
+    return 1 if failed else 0
 
 
 class _Totals:
@@ -123,10 +151,21 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--jobs", type=_jobs, help="programs at a time (default: one per processor)"
     )
-    parser.add_argument(
+    others = parser.add_mutually_exclusive_group()
+    others.add_argument(
         "--p4smith", type=Path, help="p4c's generator, whose programs are taken instead"
     )
+    others.add_argument(
+        "--p4testgen", type=_program, help="p4c's test generator, which is asked what is right"
+    )
     return parser.parse_args(arguments)
+
+
+def _program(text: str) -> Path:
+    found = shutil.which(text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text} is no program; expected the path of p4testgen")
+    return Path(found).resolve()
 
 
 def _jobs(text: str) -> int:

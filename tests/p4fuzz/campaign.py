@@ -4,6 +4,7 @@ made small and written down.
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from packet.compilation import precompile_runtime
+from packet.p4testgen import Generator, Player, Verdict
 
 from .execution import Difference, difference
 from .frames import frames_for
@@ -113,6 +115,36 @@ def smith_work(seed: int, p4smith: Path, build_dir: Path, failures: Path) -> Smi
     if _smith is None:
         _smith = Smith(p4smith, build_dir)
     return _smith.examine(seed, FRAMES, failures)
+
+
+_TESTS_OF_A_PROGRAM = 10  # by P4Testgen
+_TESTGEN_LIMIT_S = 10  # of a processor
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """P4Testgen's of one program: how many of its tests p4soft's translation passes."""
+
+    seed: int
+    verdict: Verdict
+
+
+def testgen_work(seed: int, p4testgen: Path, build_dir: Path, failures: Path) -> Opinion:
+    """A program that fails tests is written to `failures`, with what P4Testgen wrote."""
+    case = case_of(seed)
+    with tempfile.TemporaryDirectory(prefix="p4fuzz-") as name:
+        directory = Path(name)
+        path = directory / f"seed-{seed}.p4"
+        path.write_text(source_of(case.program))
+        tests = directory / "tests"
+        generator = Generator(p4testgen, _TESTS_OF_A_PROGRAM, tests, _TESTGEN_LIMIT_S)
+        verdict = Player(generator, build_dir, directory).judge(path)
+        if verdict.failed:
+            kept = failures / f"p4testgen-{seed}"
+            shutil.copytree(tests, kept, dirs_exist_ok=True)
+            shutil.copy(path, kept / "program.p4")
+            (kept / "difference.txt").write_text(f"{verdict}\n")
+    return Opinion(seed, verdict)
 
 
 def campaign(

@@ -17,6 +17,7 @@ from packet.targets import CommandFailedError, Frame, MemoryTarget
 from p4soft.errors import P4Error
 
 from . import tree
+from .print_program import full_name
 from .switch_model import MIRROR_PORT, ModelSwitch
 
 _LONGEST_MESSAGE = 2000
@@ -81,11 +82,14 @@ def _compared(
     updates = [each for each in updates_for(program) if _is_there(each["table"], tables)]
     if updates:
         target.command("table_write", updates=updates)
-    for block in filter(None, (program.ingress, program.egress)):
+    for block in program.blocks():
         for meter in block.meters:
             for index, limits in enumerate(meter.limits):
                 data = None if limits is None else _limits(meter.unit, limits)
                 target.command("meter_write", table=meter.name, index=index, data=data)
+        for each in block.filters:
+            for index, cell in enumerate(each.cells):
+                target.command("filter_write", table=each.name, index=index, data=_filter(cell))
     model = ModelSwitch(program)
     for number, (port, frame) in enumerate(frames):
         expected = model.send(port, frame, number)
@@ -132,22 +136,46 @@ def _compared_cells(model: ModelSwitch, target: MemoryTarget) -> Difference | No
 def _compared_direct(model: ModelSwitch, target: MemoryTarget) -> Difference | None:
     tables = _tables_there(target)
     for table in tables_of(model.program):
-        if table.counter is None:
+        if not _is_there(table.name, tables):
             continue
-        expected = sorted(model.state.direct.get(table.counter.name, {}).values())
-        cells = []
-        if _is_there(table.name, tables):
-            read = target.command("counter_read", table=table.name)
-            cells = [_counts(each) for each in [*read.get("counters", []), read["default"]]]
-        got = sorted(cell for cell in cells if cell != (0, 0))
-        if got != expected:
-            text = f"direct counter of {table.name}\nexpected {expected}\ngot      {got}"
-            return Difference("cells", text)
+        pairs = [("counter", *_direct_counts(table, model, target))]
+        pairs.append(("register", *_direct_cells(table, model, target)))
+        for kind, expected, got in pairs:
+            if got != expected:
+                text = f"direct {kind} of {table.name}\nexpected {expected}\ngot      {got}"
+                return Difference("cells", text)
     return None
 
 
+def _direct_counts(
+    table: tree.Table, model: ModelSwitch, target: MemoryTarget
+) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """As expected and as they are, without those of zero."""
+    if table.counter is None:
+        return [], []
+    read = target.command("counter_read", table=table.name)
+    cells = [_counts(each) for each in [*read.get("counters", []), read["default"]]]
+    expected = model.state.direct.get(table.counter.name, {}).values()
+    return sorted(expected), sorted(cell for cell in cells if cell != (0, 0))
+
+
+def _direct_cells(
+    table: tree.Table, model: ModelSwitch, target: MemoryTarget
+) -> tuple[list[int], list[int]]:
+    """As expected and as they are."""
+    if table.register_action is None:
+        return [], []
+    register = table.register_action.register
+    cells = model.state.cells.get(register.name, {})
+    numbers = range(-1, len(table.entries))
+    read = target.command("table_read", table=table.name)
+    data = [each["data"] for each in [*read["entries"], read["default"]]]
+    got = [value for each in data for name, value in each.items() if name.endswith(".f1")]
+    return sorted(cells.get(number, register.initial) for number in numbers), sorted(got)
+
+
 def _compared_digests(model: ModelSwitch, target: MemoryTarget) -> Difference | None:
-    if model.program.ingress.digest is None:
+    if all(block.digest is None for block in model.program.blocks()):
         return None
     got = [each["fields"] for each in target.command("digest_read")["digests"]]
     if got == model.digests:
@@ -163,18 +191,14 @@ def _counts(cell: dict[str, int]) -> tuple[int, int]:
 
 
 def tables_of(program: tree.Program) -> list[tree.Table]:
-    controls = [
-        control
-        for block in (program.ingress, program.egress)
-        if block is not None
-        for control in (*block.nested, block.control)
-    ]
+    controls = [control for block in program.blocks() for control in (*block.nested, block.control)]
     return [each for control in controls for each in control.locals if isinstance(each, tree.Table)]
 
 
 def updates_for(program: tree.Program) -> list[dict[str, Any]]:
     """What the control plane writes before the first frame."""
-    updates = []
+    updates: list[dict[str, Any]] = []
+    sessions = set()
     for table in tables_of(program):
         if not table.is_constant:
             if table.profile:
@@ -183,12 +207,13 @@ def updates_for(program: tree.Program) -> list[dict[str, Any]]:
                 groups = enumerate(table.selector.groups)
                 updates += [_members(table.selector.name, *each) for each in groups]
             updates += [_insert(table, each) for each in table.entries]
-    for block in filter(None, (program.ingress, program.egress)):
+    for block in program.blocks():
         updates += [_value(each, value) for each in block.value_sets for value in each.members]
         if block.mirror is not None:
-            updates.append(_session(block.mirror.session))
-    if program.ingress.port_metadata is not None:
-        updates += _port_metadata(program.ingress.port_metadata)
+            sessions.add(block.mirror.session)
+        if block.port_metadata is not None:
+            updates += _port_metadata(f"{full_name(block)}Parser", block.port_metadata)
+    updates += [_session(number) for number in sorted(sessions)]
     for number, nodes in program.groups.items():
         first = 10 * number
         updates += [_node(first + index, node) for index, node in enumerate(nodes)]
@@ -201,11 +226,11 @@ def _value(value_set: tree.ValueSet, member: tree.Match) -> dict[str, Any]:
     return {"op": "insert", "table": value_set.name, "key": key}
 
 
-def _port_metadata(metadata: tree.PortMetadata) -> list[dict[str, Any]]:
+def _port_metadata(parser: str, metadata: tree.PortMetadata) -> list[dict[str, Any]]:
     names = [each.name for each in metadata.fields]
     return [
         {
-            "op": "insert", "table": "IngressParser.$PORT_METADATA",
+            "op": "insert", "table": f"{parser}.$PORT_METADATA",
             "key": {"ig_intr_md.ingress_port": port},
             "data": {name: _number(value) for name, value in zip(names, values, strict=True)},
         }
@@ -244,6 +269,22 @@ def _limits(unit: str, limits: tree.Limits) -> dict[str, int]:
         f"$METER_SPEC_PIR_{rate}": limits.peak_rate,
         f"$METER_SPEC_CBS_{burst}": limits.committed_burst,
         f"$METER_SPEC_PBS_{burst}": limits.peak_burst,
+    }
+
+
+def _filter(cell: tree.Average | tree.Thresholds) -> dict[str, Any]:
+    if isinstance(cell, tree.Average):
+        return {
+            "$LPF_SPEC_TYPE": cell.kind,
+            "$LPF_SPEC_GAIN_TIME_CONSTANT_NS": cell.gain_s * _SECOND,
+            "$LPF_SPEC_DECAY_TIME_CONSTANT_NS": cell.decay_s * _SECOND,
+            "$LPF_SPEC_OUT_SCALE_DOWN_FACTOR": cell.scale_down,
+        }
+    return {
+        "$WRED_SPEC_TIME_CONSTANT_NS": cell.time_s * _SECOND,
+        "$WRED_SPEC_MIN_THRESH_CELLS": cell.low,
+        "$WRED_SPEC_MAX_THRESH_CELLS": cell.high,
+        "$WRED_SPEC_MAX_PROBABILITY": 0.0,
     }
 
 

@@ -5,15 +5,21 @@ from __future__ import annotations
 import random
 
 from . import tree
-from .switch_model import Frame
+from .switch_model import PIPE_PORTS, Frame
 
 _TRUNCATED = 0.12
 
 
 def frames_for(program: tree.Program, seed: int, count: int) -> list[Frame]:
-    """Port and bytes of each."""
+    """Port and bytes of each. Half as many more come to what pipe 1 runs, if that is another."""
     maker = _FrameMaker(program.ingress, random.Random(seed))
-    return [(maker.random.randrange(64), maker.frame()) for _ in range(count)]
+    frames = [(maker.random.randrange(64), maker.frame()) for _ in range(count)]
+    if program.second is not None:
+        other = _FrameMaker(program.second.ingress, maker.random)
+        for number in range(0, count, 2):
+            port = PIPE_PORTS + other.random.randrange(64)
+            frames.insert(number + number // 2, (port, other.frame()))
+    return frames
 
 
 class _FrameMaker:
@@ -45,11 +51,14 @@ class _FrameMaker:
                 self._walk(statement.states)
             elif isinstance(statement, tree.Advance):
                 self._append(statement.bits)
-            elif isinstance(statement, tree.Extract):
+            elif isinstance(statement, (tree.Extract, tree.ExtractOptions)):
                 for each in statement.type.fields:
                     place = f"{statement.header}.{each.name}"
                     self.fields[place] = (len(self.bits), each.type.width)
                     self._append(each.type.width)
+            if isinstance(statement, tree.ExtractOptions):
+                for _ in range(self._number(statement.count)):
+                    self._append(8)
         case = self.random.choice(state.cases)
         if case.value_set is not None and case.value_set.members:
             member = self.random.choice(case.value_set.members)
@@ -66,15 +75,25 @@ class _FrameMaker:
         value = self.random.choice([0, 1, top, top >> 1, self.random.randint(0, top)]) & top
         self.bits += f"{value:0{width}b}"
 
+    def _number(self, place: tree.Expression) -> int:
+        """What the packet has there, so far."""
+        return int("".join(self.bits[slice(*self._bounds(place))]) or "0", 2)
+
     def _set(self, subject: tree.Expression, value: int) -> None:
         """So that the select takes a case, if its subject came with this packet."""
-        low, place = 0, subject
+        start, end = self._bounds(subject)
+        if end > start:
+            self.bits[start:end] = f"{value:0{end - start}b}"
+
+    def _bounds(self, expression: tree.Expression) -> tuple[int, int]:
+        """Of the bits of a field or a slice of one; the same twice if it did not come."""
+        low, place = 0, expression
         while isinstance(place, tree.Slice):
             low, place = low + place.low, place.operand
-        assert isinstance(subject.type, tree.Bits)
+        assert isinstance(expression.type, tree.Bits)
         name = f"{place.stack.name}.{place.field}" if isinstance(place, tree.Last) else place.name
         if name not in self.fields:
-            return
+            return 0, 0
         first, width = self.fields[name]
         end = first + width - low
-        self.bits[end - subject.type.width : end] = f"{value:0{subject.type.width}b}"
+        return end - expression.type.width, end

@@ -7,9 +7,9 @@ from __future__ import annotations
 import random
 
 from . import tree
+from .generate_additions import AdditionGenerator
 from .generate_expressions import WIDTHS, Scope
-from .generate_parser import ParserGenerator
-from .switch_model import MIRROR_PORT, RECIRCULATION_PORT
+from .switch_model import MIRROR_PORT, PIPE_PORTS, RECIRCULATION_PORT
 from .tree import BOOL, Bits, Enum
 
 _ALGORITHMS = ["CRC8", "CRC16", "CRC32", "CRC64", "IDENTITY", "XOR8", "XOR16", "XOR32"]
@@ -19,10 +19,35 @@ _METADATA = [Bits(8), Bits(16), Bits(32), Bits(1), Bits(9), BOOL, Bits(16, True)
 
 
 def generate(seed: int) -> tree.Program:
-    return ProgramGenerator(random.Random(seed)).program()
+    generator = ProgramGenerator(random.Random(seed))
+    program = generator.program()
+    generator.random = random.Random(f"additions {seed}")
+    generator.add_to(program)
+    if generator.chance(0.12):
+        generator.add_pipeline(program)
+    return program
 
 
-class ProgramGenerator(ParserGenerator):
+class ProgramGenerator(AdditionGenerator):
+    def add_pipeline(self, program: tree.Program) -> None:
+        """What pipe 1 runs. Some packets go to ports of the other pipe."""
+        groups = program.groups
+        program.second = self.program()
+        program.second.groups, self.groups = {}, groups
+        self.add_to(program.second)
+        for block in program.second.blocks():
+            block.suffix = "_1"
+            if block.port_metadata is not None:
+                by_port = block.port_metadata.by_port
+                block.port_metadata.by_port = {PIPE_PORTS + p: v for p, v in by_port.items()}
+        for pipeline in program.pipelines():
+            body = pipeline.ingress.control.body
+            port = tree.Place(Bits(9), "ig_tm_md.ucast_egress_port")
+            to_other = tree.Assign(port, tree.Literal(Bits(9), PIPE_PORTS), "|")
+            condition = self.expression(self._scope(pipeline.ingress), BOOL, 2)
+            first = next(s for s in body if isinstance(s, tree.Assign) and s.target == port)
+            body.insert(body.index(first) + 1, tree.If(condition, [to_other], []))
+
     def program(self) -> tree.Program:
         self.constants = [self._constant() for _ in range(self.random.randrange(0, 4))]
         self.enums = [self._enum_type() for _ in range(self.random.choice([0, 1, 1, 2]))]

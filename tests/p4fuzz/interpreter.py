@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import arithmetic, hashing, tree
+from .filtering import Filtering
 from .matching import chosen_member, matching_entry
 from .metering import GREEN, Metering
 
@@ -31,10 +32,14 @@ class State:
     bytes: dict[str, list[int]] = field(default_factory=dict)
 
     direct: dict[str, dict[int, tuple[int, int]]] = field(default_factory=dict)
+    cells: dict[str, dict[int, int]] = field(default_factory=dict)
     metering: Metering = field(default_factory=Metering)
+    filtering: Filtering = field(default_factory=Filtering)
 
     def count_direct(self, counter: str, entry: int, frame_bytes: int) -> None:
-        """direct: packets and bytes by entry; what was not counted is not there."""
+        """direct: packets and bytes by entry; what was not counted is not there. cells: of direct
+        registers, in the same way.
+        """
         counts = self.direct.setdefault(counter, {})
         packets, total = counts.get(entry, (0, 0))
         counts[entry] = packets + 1, total + frame_bytes
@@ -42,7 +47,7 @@ class State:
     @classmethod
     def of(cls, program: tree.Program) -> State:
         state = cls()
-        for block in filter(None, (program.ingress, program.egress)):
+        for block in program.blocks():
             for register in block.registers:
                 state.registers[register.name] = [register.initial] * (1 << register.index_width)
             for counter in block.counters:
@@ -66,7 +71,7 @@ class Interpreter:
         self.found: dict[str, int] = {}
         self.limits: dict[str, tree.Limits | None] = {}  # of that entry, by the meter
         self.sum = 0  # of the parser's checksum
-        self.cells: dict[str, int] = {}
+        self.cells: dict[str, Any] = {}
         self.filled = dict.fromkeys((stack.name for stack in block.stacks), 0)  # by the parser
         for place, header in block.header_places():
             self.clear_header(place, header)
@@ -82,6 +87,8 @@ class Interpreter:
         self.cells[f"{place}.$valid"] = False
         for each in header.fields:
             self.cells[f"{place}.{each.name}"] = 0
+        if header.options:
+            self.cells[f"{place}.{header.options}"] = b""
 
     def header_bits(self, place: str, header: tree.HeaderType) -> int:
         bits = 0
@@ -147,6 +154,13 @@ class Interpreter:
                 return self._meter_color(e)
             case tree.Verify():
                 return self.sum != 0xFFFF
+            case tree.Filtered():
+                value, cell = self.value(e.value), self.value(e.index)
+                return self.state.filtering.result(e.filter, cell, value, self.now_s)
+            case tree.Item():
+                return self.cells[e.name][e.number]
+            case tree.SameTuples():
+                return self.cells[e.left] == self.cells[e.right]
             case tree.LastIndex():
                 return self.filled[e.stack.name] - 1
             case tree.CallFunction():
@@ -170,8 +184,12 @@ class Interpreter:
         return value, bits
 
     def _execute(self, e: tree.Execute) -> int:
-        action, index = e.action, self.value(e.index)
-        cells = self.state.registers[action.register.name]
+        action, register = e.action, e.action.register
+        if isinstance(register, tree.Register):
+            cells, index = self.state.registers[register.name], self.value(e.index)
+        else:
+            cells, index = self.state.cells.setdefault(register.name, {}), self.found[register.name]
+            cells.setdefault(index, register.initial)
         self.cells[action.value], self.cells[action.result] = cells[index], 0
         self.run(action.body)
         cells[index] = self.cells[action.value]
@@ -199,6 +217,8 @@ class Interpreter:
                 self._assign(s)
             case tree.Declare():
                 self.cells[s.name] = self.value(s.value)
+            case tree.DeclareTuple():
+                self.cells[s.name] = [self.value(value) for value in s.values]
             case tree.If():
                 self.run(s.then if self.value(s.condition) else s.otherwise)
             case tree.Switch():
@@ -330,7 +350,8 @@ class Interpreter:
         entry = matching_entry(table, keys)
         name, data = table.default, table.default_data
         number = -1 if entry is None else table.entries.index(entry)
-        for extern in filter(None, (table.counter, table.meter)):
+        register = table.register_action and table.register_action.register
+        for extern in filter(None, (table.counter, table.meter, register)):
             self.found[extern.name] = number
         if table.meter is not None:
             self.limits[table.meter.name] = None if entry is None else entry.limits
@@ -357,7 +378,8 @@ class Interpreter:
 
 
 def _names(header: tree.HeaderType) -> list[str]:
-    return ["$valid", *(each.name for each in header.fields)]
+    names = [each.name for each in header.fields]
+    return ["$valid", *names, header.options] if header.options else ["$valid", *names]
 
 
 def _bits(type_: tree.Type) -> tree.Type:

@@ -122,12 +122,17 @@ class ExpressionPrinter:
             case tree.Applied():
                 return f"{e.table.name}.apply().{e.member}", _POSTFIX
             case tree.Execute():
-                return f"{e.action.name}.execute({self.text(e.index)})", _POSTFIX
+                index = "" if e.index is None else self.text(e.index)
+                return f"{e.action.name}.execute({index})", _POSTFIX
+            case tree.Filtered():
+                given = f"{self.text(e.value)}, {self.text(e.index)}"
+                return f"{e.filter.name}.execute({given})", _POSTFIX
+            case tree.Item():
+                return f"{e.name}[{e.number}]", _POSTFIX
+            case tree.SameTuples():
+                return f"({e.left} == {e.right})", _POSTFIX
             case tree.MeterColor():
-                given = [] if e.index is None else [self.text(e.index)]
-                if e.color is not None:
-                    given.append(f"(MeterColor_t) {self.text(e.color, _PREFIX)}")
-                return f"{e.meter.name}.execute({', '.join(given)})", _POSTFIX
+                return f"{e.meter.name}.execute({self._asked(e)})", _POSTFIX
             case tree.Verify():
                 return f"{e.checksum}.verify()", _POSTFIX
             case tree.LastIndex():
@@ -139,6 +144,14 @@ class ExpressionPrinter:
             case tree.CallFunction():
                 return f"{e.function.name}({self.arguments(e.function, e.arguments)})", _POSTFIX
         raise TypeError(f"the printer does not know {type(e).__name__}")
+
+    def _asked(self, e: tree.MeterColor) -> str:
+        """A colour with its name: p4c finds it ambiguous without."""
+        index = "" if e.index is None else self.text(e.index)
+        if e.color is None:
+            return index
+        color = f"color = (MeterColor_t) {self.text(e.color, _PREFIX)}"
+        return f"index = {index}, {color}" if index else color
 
     def _infix(
         self, operator: str, left: tree.Expression, right: tree.Expression

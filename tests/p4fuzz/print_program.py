@@ -13,7 +13,12 @@ def source_of(program: tree.Program) -> str:
 
 
 def full_name(block: tree.Block) -> str:
-    return "Ingress" if block.gress == "ig" else "Egress"
+    return ("Ingress" if block.gress == "ig" else "Egress") + block.suffix
+
+
+def _prefix(block: tree.Block) -> str:
+    """Of the types of its headers and metadata."""
+    return block.gress + block.suffix
 
 
 class Printer(StatementPrinter):
@@ -47,11 +52,11 @@ class Printer(StatementPrinter):
             return "        pkt.advance(PORT_METADATA_SIZE);\n"
         return f"        {metadata.place} = port_metadata_unpack<{metadata.struct}>(pkt);\n"
 
-    def _subparser(self, parser: tree.Subparser, gress: str) -> str:
+    def _subparser(self, parser: tree.Subparser, prefix: str) -> str:
         states = "".join(self._parser_state(state) for state in parser.states)
         return (
-            f"parser {parser.name}(packet_in pkt, inout {gress}_headers_t hdr,\n"
-            f"        inout {gress}_metadata_t md) {{\n{states}}}\n"
+            f"parser {parser.name}(packet_in pkt, inout {prefix}_headers_t hdr,\n"
+            f"        inout {prefix}_metadata_t md) {{\n{states}}}\n"
         )
 
     def _keyset(self, state: tree.State, case: tree.SelectCase) -> str:
@@ -72,9 +77,9 @@ class Printer(StatementPrinter):
         return f"{text} .. {self.constant(type_, second)}" if kind == "range" else text
 
     def block(self, block: tree.Block) -> str:
-        g, name = block.gress, full_name(block)
-        types = f"{g}_headers_t hdr", f"{g}_metadata_t md"
-        long = name.lower()
+        g, name, prefix = block.gress, full_name(block), _prefix(block)
+        types = f"{prefix}_headers_t hdr", f"{prefix}_metadata_t md"
+        long = "ingress" if g == "ig" else "egress"
         statements = [each for state in block.states for each in state.body]
         subparsers = [each for each in statements if isinstance(each, tree.Subparser)]
         states = f"    Checksum() {block.parser_checksum};\n" * bool(block.parser_checksum)
@@ -95,11 +100,11 @@ class Printer(StatementPrinter):
                 "inout egress_intrinsic_metadata_for_deparser_t eg_dprsr_md",
                 "inout egress_intrinsic_metadata_for_output_port_t eg_oport_md",
             ]
-        nested = "".join(self._nested(each, g) for each in block.nested)
+        nested = "".join(self._nested(each, prefix) for each in block.nested)
         return (
             self._structs(block)
             + nested
-            + "".join(self._subparser(each, g) for each in subparsers)
+            + "".join(self._subparser(each, prefix) for each in subparsers)
             + f"parser {name}Parser(packet_in pkt, out {types[0]}, out {types[1]},\n"
             f"        out {long}_intrinsic_metadata_t {g}_intr_md) {{\n{states}}}\n"
             f"control {name}(inout {types[0]}, inout {types[1]},\n        "
@@ -124,13 +129,13 @@ class Printer(StatementPrinter):
         metadata = [(self.type_(each.type), each.name) for each in block.metadata]
         if block.resubmit is not None and block.resubmit.header is not None:
             metadata.append((block.resubmit.header.name, block.resubmit.place))
-        text = _struct(f"{block.gress}_headers_t", places)
+        text = _struct(f"{_prefix(block)}_headers_t", places)
         if block.port_metadata is not None:
             of_port = block.port_metadata
             fields = [(self.type_(each.type), each.name) for each in of_port.fields]
             text += _struct(of_port.struct, fields)
             metadata.append((of_port.struct, of_port.place))
-        text += _struct(f"{block.gress}_metadata_t", metadata)
+        text += _struct(f"{_prefix(block)}_metadata_t", metadata)
         if block.digest is not None:
             fields = zip(block.digest.fields, block.digest.values, strict=True)
             message = [(self.type_(value.type), name) for name, value in fields]
@@ -140,6 +145,7 @@ class Printer(StatementPrinter):
     def _externs(self, block: tree.Block) -> str:
         text = "".join(self.hash_(each) for each in block.hashes)
         text += "".join(self.meter(each) for each in block.meters)
+        text += "".join(self.filter_(each) for each in block.filters)
         for counter in block.counters:
             size = 1 << counter.index_width
             text += f"    Counter<bit<32>, bit<{counter.index_width}>>({size}, "
@@ -154,10 +160,7 @@ class Printer(StatementPrinter):
             type_ = self.type_(action.register.type)
             index = f"bit<{action.register.index_width}>"
             text += f"    RegisterAction<{type_}, {index}, {type_}>({action.register.name}) "
-            text += f"{action.name} = {{\n        void apply(inout {type_} {action.value}, "
-            text += (
-                f"out {type_} {action.result}) {self.braces(action.body, '        ')}\n    }};\n"
-            )
+            text += f"{action.name} = {self.register_body(action, type_)}"
         return text + "".join(f"    {each.name}() {each.instance};\n" for each in block.nested)
 
     def _deparser(self, block: tree.Block) -> str:
@@ -206,6 +209,17 @@ class Printer(StatementPrinter):
             alias = f"alias{width}_t"
             text += f"typedef {self.type_(type_)} {alias};\n"
             self.aliases[type_] = alias
+        text += "".join(self._declarations(each) for each in program.pipelines())
+        text += "".join(self.block(each) for each in program.blocks())
+        if any(each.egress is None for each in program.pipelines()):
+            text += NO_EGRESS
+        names = ["pipe", "pipe_1"][: len(program.pipelines())]
+        for name, pipeline in zip(names, program.pipelines(), strict=True):
+            text += f"Pipeline({_stages(pipeline)}) {name};\n"
+        return text + f"Switch({', '.join(names)}) main;\n"
+
+    def _declarations(self, program: tree.Program) -> str:
+        text = ""
         for enum in program.enums:
             members = ", ".join(f"{name} = {self.digits(value)}" for name, value in enum.members)
             text += f"enum bit<{enum.width}> {enum.name} {{ {members} }}\n"
@@ -213,13 +227,17 @@ class Printer(StatementPrinter):
             text += f"const {self.type_(constant.type)} {constant.name} = {constant.text};\n"
         for header in program.header_types:
             fields = "".join(f"    {self.type_(f.type)} {f.name};\n" for f in header.fields)
+            if header.options:
+                fields += f"    varbit<{tree.OPTIONS_BITS}> {header.options};\n"
             text += f"header {header.name} {{\n{fields}}}\n"
-        text += "".join(self.callable(each, "") for each in program.functions)
-        text += self.block(program.ingress)
-        text += self.block(program.egress) if program.egress else NO_EGRESS
-        stages = ("Parser", "", "Deparser")
-        blocks = ", ".join(f"{name}{stage}()" for name in ("Ingress", "Egress") for stage in stages)
-        return text + f"Pipeline({blocks}) pipe;\nSwitch(pipe) main;\n"
+        return text + "".join(self.callable(each, "") for each in program.functions)
+
+
+def _stages(program: tree.Program) -> str:
+    egress = "NoEgress" if program.egress is None else full_name(program.egress)
+    stages = ("Parser", "", "Deparser")
+    names = (full_name(program.ingress), egress)
+    return ", ".join(f"{name}{stage}()" for name in names for stage in stages)
 
 
 def _struct(name: str, members: Iterable[tuple[str, str]]) -> str:
@@ -249,14 +267,14 @@ struct no_headers_t {
 }
 struct no_metadata_t {
 }
-parser EgressParser(packet_in pkt, out no_headers_t hdr, out no_metadata_t md,
+parser NoEgressParser(packet_in pkt, out no_headers_t hdr, out no_metadata_t md,
         out egress_intrinsic_metadata_t eg_intr_md) {
     state start {
         pkt.extract(eg_intr_md);
         transition accept;
     }
 }
-control Egress(inout no_headers_t hdr, inout no_metadata_t md,
+control NoEgress(inout no_headers_t hdr, inout no_metadata_t md,
         in egress_intrinsic_metadata_t eg_intr_md,
         in egress_intrinsic_metadata_from_parser_t eg_prsr_md,
         inout egress_intrinsic_metadata_for_deparser_t eg_dprsr_md,
@@ -264,7 +282,7 @@ control Egress(inout no_headers_t hdr, inout no_metadata_t md,
     apply {
     }
 }
-control EgressDeparser(packet_out pkt, inout no_headers_t hdr, in no_metadata_t md) {
+control NoEgressDeparser(packet_out pkt, inout no_headers_t hdr, in no_metadata_t md) {
     apply {
     }
 }

@@ -7,6 +7,8 @@ from .print_expressions import ExpressionPrinter
 
 
 class StatementPrinter(ExpressionPrinter):
+    _bound: dict[str, list[str]]  # arguments that the table's list of actions gives, by action
+
     # --- Statements ---------------------------------------------------------------------------
 
     def body(self, statements: list[tree.Statement], indent: str) -> str:
@@ -21,6 +23,9 @@ class StatementPrinter(ExpressionPrinter):
                 return f"{self.target(s.target)} {s.operator}= {self.text(s.value)};"
             case tree.Declare():
                 return f"{self.type_(s.value.type)} {s.name} = {self.text(s.value)};"
+            case tree.DeclareTuple():
+                types = ", ".join(self.type_(value.type) for value in s.values)
+                return f"tuple<{types}> {s.name} = {{{self.list_(s.values)}}};"
             case tree.If():
                 return self._if(s, indent)
             case tree.Switch():
@@ -49,6 +54,11 @@ class StatementPrinter(ExpressionPrinter):
                 return "return;" if s.value is None else f"return {self.text(s.value)};"
             case tree.Extract():
                 return f"pkt.extract({s.stack.name + '.next' if s.stack else s.header});"
+            case tree.ExtractOptions():
+                bits = f"((bit<32>) ({self.text(s.count)})) << 3"
+                return f"pkt.extract({s.header}, {bits});"
+            case tree.Require():
+                return f"verify({self.text(s.condition)}, error.{s.error});"
             case tree.AddToChecksum():
                 method = "subtract" if s.subtracts else "add"
                 whole = isinstance(s.data[0].type, tree.HeaderType)
@@ -107,7 +117,8 @@ class StatementPrinter(ExpressionPrinter):
         given = self.arguments(s.callee, s.arguments)
         if s.callee.kind != "control":
             return f"{s.callee.name}({given});"
-        return f"{s.callee.instance}.apply({', '.join(filter(None, ['hdr, md', given]))});"
+        first = "hdr = hdr, md = md" if given.startswith(f"{_first(s.callee)} = ") else "hdr, md"
+        return f"{s.callee.instance}.apply({', '.join(filter(None, [first, given]))});"
 
     def _fields(self, s: tree.FillHeader) -> str:
         values = [self.text(value) for value in s.values]
@@ -131,9 +142,9 @@ class StatementPrinter(ExpressionPrinter):
         body = self.braces(callee.body, indent)
         return f"{indent}{head} {callee.name}({self.parameters(callee)}) {body}\n"
 
-    def _nested(self, callee: tree.Callable, gress: str) -> str:
+    def _nested(self, callee: tree.Callable, prefix: str) -> str:
         more = ", ".join(
-            filter(None, [f"inout {gress}_headers_t hdr, inout {gress}_metadata_t md",
+            filter(None, [f"inout {prefix}_headers_t hdr, inout {prefix}_metadata_t md",
                           self.parameters(callee)])
         )  # fmt: skip
         return (
@@ -154,7 +165,18 @@ class StatementPrinter(ExpressionPrinter):
             for each in tables
             if each.profile
         )
-        return counters + meters + profiles + "".join(self._local(each) for each in callee.locals)
+        registers = "".join(
+            self._direct_register(each.register_action)
+            for each in tables
+            if each.register_action is not None
+        )
+        return (
+            counters
+            + meters
+            + profiles
+            + registers
+            + "".join(self._local(each) for each in callee.locals)
+        )
 
     def meter(self, meter: tree.Meter | tree.DirectMeter) -> str:
         given = [f"MeterType_t.{meter.unit}"]
@@ -165,6 +187,25 @@ class StatementPrinter(ExpressionPrinter):
             f"Meter<bit<{meter.index_width}>>" if isinstance(meter, tree.Meter) else "DirectMeter"
         )
         return f"    {kind}({', '.join(given)}) {meter.name};\n"
+
+    def _direct_register(self, action: tree.RegisterAction) -> str:
+        register = action.register
+        type_ = self.type_(register.type)
+        initial = self.constant(register.type, register.initial)
+        text = f"    DirectRegister<{type_}>({initial}) {register.name};\n"
+        head = f"    DirectRegisterAction<{type_}, {type_}>({register.name}) {action.name} = "
+        return text + head + self.register_body(action, type_)
+
+    def register_body(self, action: tree.RegisterAction, type_: str) -> str:
+        parameters = f"inout {type_} {action.value}, out {type_} {action.result}"
+        body = self.braces(action.body, "        ")
+        return f"{{\n        void apply({parameters}) {body}\n    }};\n"
+
+    def filter_(self, filter_: tree.Filter) -> str:
+        given = [1 << filter_.index_width, *(filter_.values or ())]
+        kind = "Lpf" if filter_.values is None else "Wred"
+        types = f"{self.type_(filter_.type)}, bit<{filter_.index_width}>"
+        return f"    {kind}<{types}>({', '.join(map(str, given))}) {filter_.name};\n"
 
     def hash_(self, hash_: tree.Hash) -> str:
         algorithm = f"HashAlgorithm_t.{hash_.algorithm}"
@@ -195,11 +236,14 @@ class StatementPrinter(ExpressionPrinter):
                 subjects = [self.text(each) for each in table.selector.subjects]
                 keys += "".join(f"            {each}: selector;\n" for each in subjects)
             parts.append(f"        key = {{\n{keys}        }}\n")
-        actions = "".join(
-            f"            {each.action.name}"
-            + (f"({self.list_(each.directed)})" if each.directed else "")
-            + ";\n"
+        # Repeated for the default action and in entries, as p4c wants them.
+        self._bound = {
+            each.action.name: [self.text(argument) for argument in each.directed]
             for each in table.actions
+        }
+        actions = "".join(
+            f"            {name}{'(' + ', '.join(bound) + ')' if bound else ''};\n"
+            for name, bound in self._bound.items()
         )
         parts.append(f"        actions = {{\n{actions}        }}\n")
         default = self._entry_action(table, table.default, table.default_data)
@@ -210,6 +254,8 @@ class StatementPrinter(ExpressionPrinter):
             parts.append(f"        counters = {table.counter.name};\n")
         if table.meter is not None:
             parts.append(f"        meters = {table.meter.name};\n")
+        if table.register_action is not None:
+            parts.append(f"        registers = {table.register_action.register.name};\n")
         if table.profile:
             by = table.selector.name if table.selector is not None else table.profile
             parts.append(f"        implementation = {by};\n")
@@ -220,8 +266,8 @@ class StatementPrinter(ExpressionPrinter):
 
     def _entry_action(self, table: tree.Table, name: str, data: list[int]) -> str:
         parameters = table.reference(name).action.data()
-        pairs = zip(parameters, data, strict=True)
-        return f"{name}({', '.join(self.constant(p.type, value) for p, value in pairs)})"
+        given = [self.constant(p.type, value) for p, value in zip(parameters, data, strict=True)]
+        return f"{name}({', '.join([*self._bound[name], *given])})"
 
     def constant(self, type_: tree.Type, value: int) -> str:
         return self.text(tree.Literal(type_, value, bare=self.chance(0.5)))
@@ -240,10 +286,17 @@ class StatementPrinter(ExpressionPrinter):
         assert isinstance(type_, tree.Bits)
         full = (1 << type_.width) - 1
         if key.kind == "range":
-            return f"{first} .. {self.constant(type_, match.second)}"
+            return f"{first} .. {self.text(tree.Literal(type_, match.second))}"
         mask = match.second
         if key.kind == "lpm":
             mask = full ^ (full >> match.second)
         if mask == 0 and self.chance(0.5):
             return "_"
-        return first if mask == full and self.chance(0.5) else f"{first} &&& {self.digits(mask)}"
+        if mask == full and self.chance(0.5):
+            return first
+        return f"{first} &&& {self.text(tree.Literal(type_, mask))}"
+
+
+def _first(callee: tree.Callable) -> str:
+    """The name of its first parameter."""
+    return callee.parameters[0].name if callee.parameters else ""

@@ -10,10 +10,12 @@ from .interpreter import Exited, Interpreter, State
 Frame = tuple[int, bytes]  # port, bytes
 NO_PORT = 511
 MIRROR_PORT = 9  # of every mirror session
-RECIRCULATION_PORT = 68
+RECIRCULATION_PORT = 68  # of pipe 0
+PIPE_PORTS = 128
 _TYPES = ("drop_ctl", "mirror_type", "resubmit_type", "digest_type")
 _FOR_DEPARSER = [f"ig_dprsr_md.{name}" for name in _TYPES]
-_NO_MATCH, _PARTIAL_HEADER = 1, 2  # bits of parser_err, tna.p4
+# Bits of parser_err, tna.p4; the last is that of `verify`, as docs/p4soft.md says.
+_NO_MATCH, _PARTIAL_HEADER, _NOT_VERIFIED = 0x1, 0x2, 0x1000
 
 
 class ModelSwitch:
@@ -32,6 +34,11 @@ class ModelSwitch:
             arrived += [each for each in sent if each[0] == RECIRCULATION_PORT]
             left += [each for each in sent if each[0] != RECIRCULATION_PORT]
         return left
+
+    def _of_pipe(self, port: int) -> tree.Program:
+        """What the pipe of a port runs."""
+        second = self.program.second
+        return second if second is not None and port // PIPE_PORTS % 2 else self.program
 
     def _forward(self, port: int, frame: bytes) -> list[Frame]:
         """Mirror copies come before the frame."""
@@ -63,7 +70,7 @@ class ModelSwitch:
         self, port: int, frame: bytes, left: list[Frame], *, again: int | None = None
     ) -> _Pass | None:
         """None if the parser dropped the frame. again: a resubmitted packet's data."""
-        ingress = self.program.ingress
+        ingress = self._of_pipe(port).ingress
         passed = _Pass(ingress, self.state, frame, self.now_s)
         cells = passed.machine.cells
         cells["ig_intr_md.resubmit_flag"] = int(again is not None)
@@ -88,7 +95,7 @@ class ModelSwitch:
         return passed
 
     def _egress(self, port: int, frame: bytes, rid: int = 0) -> list[Frame]:
-        egress = self.program.egress
+        egress = self._of_pipe(port).egress
         if egress is None:
             return [(port, frame)]
         passed = _Pass(egress, self.state, frame, self.now_s)
@@ -135,6 +142,8 @@ class _Pass:
             error = _PARTIAL_HEADER
         except _NoMatchError:
             error = _NO_MATCH
+        except _NotVerifiedError:
+            error = _NOT_VERIFIED
         except _RejectedError:
             pass
         if self.residue is not None:
@@ -160,10 +169,17 @@ class _Pass:
                 place = statement.header
                 bits = self._look(statement.type.width)
                 if statement.stack is not None:
+                    if filled[statement.stack.name] == statement.stack.size:
+                        raise _NoMatchError
                     place = f"{statement.stack.name}[{filled[statement.stack.name]}]"
                     filled[statement.stack.name] += 1
                 self.rest = self.rest[statement.type.width // 8 :]
                 self.machine.set_header_bits(place, statement.type, bits)
+            case tree.ExtractOptions():
+                self._extract_options(statement)
+            case tree.Require():
+                if not self.machine.value(statement.condition):
+                    raise _NotVerifiedError
             case tree.Subparser():
                 self._run_states(statement.states)
             case tree.Residue():
@@ -176,6 +192,17 @@ class _Pass:
                 self.machine.store(statement.target, self._look(ahead.type.width))
             case _:
                 self.machine.statement(statement)
+
+    def _extract_options(self, statement: tree.ExtractOptions) -> None:
+        """All of it or nothing."""
+        header, count = statement.type, self.machine.value(statement.count)
+        fixed = header.width // 8
+        if 8 * count > tree.OPTIONS_BITS or len(self.rest) < fixed + count:
+            raise _EndOfPacketError
+        self.machine.set_header_bits(statement.header, header, self._look(header.width))
+        taken = self.rest[fixed : fixed + count]
+        self.machine.cells[f"{statement.header}.{header.options}"] = taken
+        self.rest = self.rest[fixed + count :]
 
     def _look(self, bits: int) -> int:
         if len(self.rest) * 8 < bits:
@@ -246,6 +273,8 @@ class _Pass:
                 if within and self.machine.cells[f"{place}.$valid"]:
                     bits = self.machine.header_bits(place, header)
                     out += bits.to_bytes(header.width // 8, "big")
+                    if header.options:
+                        out += self.machine.cells[f"{place}.{header.options}"]
         return out + self.rest
 
     def _summed(self, place: tree.Place) -> tree.Expression:
@@ -256,7 +285,11 @@ class _Pass:
 
 
 class _NoMatchError(Exception):
-    """No case of a select is for the packet."""
+    """No case of a select is for the packet; or a stack is full."""
+
+
+class _NotVerifiedError(Exception):
+    """A `verify` did not hold."""
 
 
 class _RejectedError(Exception):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from packet.p4testgen import Verdict
 
 from . import __main__ as command
-from .campaign import Result
+from .campaign import Opinion, Result
 from .execution import Difference
 
 DIFFERENCE = Difference("frames", "frame 0, port 1, 00")
@@ -39,6 +40,25 @@ def test_exit_status_says_whether_something_differed(
     assert (failure in out) == bool(found)
 
 
+@pytest.mark.parametrize(("failed", "status"), [([], 0), (["test 3: missing: port 1"], 1)])
+def test_p4testgens_opinion_is_counted(
+    build_dir_of_command: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    failed: list[str],
+    status: int,
+) -> None:
+    skipped = Verdict("seed-7", skipped="not tested: p4testgen wrote no test: no path ends")
+    opinions = [Opinion(7, skipped), Opinion(8, Verdict("seed-8", 4, failed))]
+    monkeypatch.setattr(command, "campaign", lambda *_: iter(opinions))
+    assert command.main(["--hours", "0", "--p4testgen", "true"]) == status
+    out = capsys.readouterr().out
+    tests = f"2 programs: P4Testgen wrote {4 + status} tests of 1, {status} failed"
+    assert f"{tests}; to go on: SEED=9" in out
+    assert "     1 not tested: p4testgen wrote no test: no path ends" in out
+    assert (f"seed 8: {build_dir_of_command}/fuzz-translator/p4testgen-8" in out) == bool(failed)
+
+
 def test_without_p4run_it_says_what_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -49,7 +69,11 @@ def test_without_p4run_it_says_what_to_do(
 
 @pytest.mark.parametrize(
     ("arguments", "expected"),
-    [(["--hours", "-1"], "expected a number from 0"), (["--jobs", "0"], "expected at least 1")],
+    [
+        (["--hours", "-1"], "expected a number from 0"),
+        (["--jobs", "0"], "expected at least 1"),
+        (["--p4testgen", "no-such"], "no-such is no program"),
+    ],
 )
 def test_bad_arguments(
     arguments: list[str], expected: str, capsys: pytest.CaptureFixture[str]

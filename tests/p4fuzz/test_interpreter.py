@@ -7,9 +7,10 @@ import zlib
 import pytest
 
 from . import arithmetic, hashing
+from .filtering import Filtering
 from .matching import chosen_member
 from .metering import GREEN, RED, YELLOW, Metering
-from .tree import Bits, DirectMeter, Group, Limits, Meter
+from .tree import Average, Bits, DirectMeter, Filter, Group, Limits, Meter, Thresholds
 
 BYTE, SIGNED = Bits(8), Bits(8, True)
 
@@ -99,3 +100,23 @@ def test_members_of_groups(mode: str, hash_: int, expected: int) -> None:
     group = Group([4, 6, 9], [True, False, True], [1, 2, 1])
     assert chosen_member(group, mode, hash_) == expected
     assert chosen_member(Group([4], [False], [1]), mode, hash_) is None
+
+
+# docs/p4soft.md, the control plane: e is 2.71828. 100 / e + 100 = 136.8, 136.8 / e + 100 = 150.3.
+def test_averages_of_an_lpf() -> None:
+    rate = Filter("lpf", Bits(8), 1, [Average("RATE", 0, 1, 0), Average("RATE", 0, 1, 3)])
+    filtering = Filtering()
+    assert [filtering.result(rate, 0, 100, now_s) for now_s in range(3)] == [100, 137, 150]
+    assert filtering.result(rate, 1, 137, 0) == 17
+    # 200 - 100 / e = 163.2, then 163.2 / e^2 = 22.1; a sum of 380 is more than eight bits.
+    samples = Filter("s", Bits(8), 1, [Average("SAMPLE", 1, 0.5, 0)])
+    values = [filtering.result(samples, 0, value, s) for s, value in enumerate((100, 200, 0))]
+    assert values == [100, 163, 22]
+    assert [filtering.result(rate, 1, 255, 9) for _ in range(2)] == [31, 63]
+    assert [filtering.result(rate, 0, 190, 20) for _ in range(2)] == [190, 255]
+
+
+def test_a_wred_drops_from_the_upper_threshold_on() -> None:
+    wred = Filter("w", Bits(16), 1, [Thresholds(0, 50, 150)], (7, 200))
+    filtering = Filtering()
+    assert [filtering.result(wred, 0, value, 0) for value in (49, 100, 149, 150)] == [200] * 3 + [7]

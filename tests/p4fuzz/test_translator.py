@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from p4soft.emit import arguments, expressions
+from p4soft.emit import arguments, expressions, pipeline, port_metadata, program
 from p4soft.emit.expressions import ExpressionEmitter
 from p4soft.emit.externs import meters
 from p4soft.emit.externs.checksums import Checksum
-from p4soft.emit.externs.deparsers import Resubmit
+from p4soft.emit.externs.deparsers import Mirror, Resubmit
 from p4soft.emit.tables import TableEmitter
 from p4soft.frontend import syntax
 
@@ -99,16 +99,40 @@ def resubmit_data_are_left_out(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Resubmit, "data", wrong)
 
 
+def port_metadata_by_six_bits_of_the_port(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(port_metadata, "PORT_BITS", 6)
+
+
+def recirculated_frames_lose_their_changes(patch: pytest.MonkeyPatch) -> None:
+    after = (*pipeline.INGRESS.after, "if (for_tm_.ucast_egress_port == 68) return;")
+    wrong = dataclasses.replace(pipeline.INGRESS, after=after)
+    for module in (pipeline, program):
+        patch.setattr(module, "INGRESS", wrong)
+
+
+def egress_mirrors_have_no_header(patch: pytest.MonkeyPatch) -> None:
+    data = Mirror.data
+
+    def wrong(self: Mirror, emitter: Any, *given: Any) -> str:
+        text = data(self, emitter, *given)
+        return "{}" if emitter.block.path.startswith("Egress") else text
+
+    patch.setattr(Mirror, "data", wrong)
+
+
 # Wrong rules, and the first seed from 1 on that shows each.
 PLANTED: dict[Plant, int] = {
     slices_one_bit_too_high: 1,
     copies_from_right_to_left: 3,
+    wrapping_instead_of_saturating: 3,
     both_sides_of_a_conjunction: 4,
     later_entries_before_earlier_ones: 5,
-    wrapping_instead_of_saturating: 12,
     colors_before_are_ignored: 14,
+    recirculated_frames_lose_their_changes: 10,
     what_is_subtracted_is_added: 16,
+    port_metadata_by_six_bits_of_the_port: 17,
     resubmit_data_are_left_out: 20,
+    egress_mirrors_have_no_header: 79,
 }
 
 

@@ -40,9 +40,11 @@ class HeaderType:
 
     name: str
     fields: list[Field]
+    options: str = ""  # a varbit field behind the others, of OPTIONS_BITS at most
 
     @property
     def width(self) -> int:
+        """Without options."""
         return sum(field.type.width for field in self.fields)
 
 
@@ -54,6 +56,7 @@ class Field:
 
 Type = Bits | Bool | Enum | HeaderType
 BOOL = Bool()
+OPTIONS_BITS = 40
 
 
 # --- Expressions ------------------------------------------------------------------------------
@@ -177,8 +180,33 @@ class LastIndex(Expression):
 
 @dataclass
 class Execute(Expression):
+    """index: none of a direct register, whose cell is the entry's."""
+
     action: RegisterAction
+    index: Expression | None
+
+
+@dataclass
+class Filtered(Expression):
+    """What a filter makes of a value: an Lpf the average, a Wred whether to drop."""
+
+    filter: Filter
+    value: Expression
     index: Expression
+
+
+@dataclass
+class Item(Expression):
+    """Of a tuple, by its number."""
+
+    name: str
+    number: int
+
+
+@dataclass
+class SameTuples(Expression):
+    left: str
+    right: str
 
 
 @dataclass
@@ -221,6 +249,12 @@ class Assign(Statement):
 class Declare(Statement):
     name: str
     value: Expression
+
+
+@dataclass
+class DeclareTuple(Statement):
+    name: str
+    values: list[Expression]
 
 
 @dataclass
@@ -422,9 +456,48 @@ class Register:
 
 
 @dataclass
+class DirectRegister:
+    """Its cells are the entries'."""
+
+    name: str
+    type: Bits
+    initial: int
+
+
+@dataclass
+class Average:
+    """Of an Lpf's cell. kind: SAMPLE, RATE; time constants in seconds."""
+
+    kind: str
+    gain_s: float
+    decay_s: float
+    scale_down: int
+
+
+@dataclass
+class Thresholds:
+    """Of a Wred's cell. Between them no packet is dropped: chances cannot be compared."""
+
+    time_s: float
+    low: int
+    high: int
+
+
+@dataclass
+class Filter:
+    """cells: all Average, an Lpf, or all Thresholds, a Wred with its values to drop and not to."""
+
+    name: str
+    type: Bits
+    index_width: int
+    cells: list[Average] | list[Thresholds]
+    values: tuple[int, int] | None = None
+
+
+@dataclass
 class RegisterAction:
     name: str
-    register: Register
+    register: Register | DirectRegister
     value: str  # names of its parameters
     result: str
     body: list[Statement]
@@ -502,6 +575,7 @@ class Table:
     profile: str = ""
     meter: DirectMeter | None = None
     selector: Selector | None = None
+    register_action: RegisterAction | None = None  # of the table's direct register
 
     def reference(self, name: str) -> ActionReference:
         """KeyError: it has none of that name."""
@@ -521,6 +595,23 @@ class Extract(Statement):
     header: str
     type: HeaderType
     stack: Stack | None = None
+
+
+@dataclass
+class ExtractOptions(Statement):
+    """A header with a varbit field of so many bytes."""
+
+    header: str
+    type: HeaderType
+    count: Expression
+
+
+@dataclass
+class Require(Statement):
+    """`verify` of a parser."""
+
+    condition: Expression
+    error: str
 
 
 @dataclass
@@ -646,7 +737,7 @@ class Node:
 
 @dataclass
 class Block:
-    """Parser, control and deparser of ingress or egress."""
+    """Parser, control and deparser of ingress or egress. suffix: of its names, in pipe 1."""
 
     gress: str  # ig, eg
     headers: list[tuple[str, HeaderType]]  # hdr.h1
@@ -669,6 +760,8 @@ class Block:
     meters: list[Meter] = field(default_factory=list)
     parser_checksum: str = ""
     port_metadata: PortMetadata | None = None
+    filters: list[Filter] = field(default_factory=list)
+    suffix: str = ""
 
     def header_places(self) -> list[tuple[str, HeaderType]]:
         """Elements of stacks, too."""
@@ -680,7 +773,7 @@ class Block:
 
 @dataclass
 class Program:
-    """groups: of multicast, by number."""
+    """groups: of multicast, by number. second: what pipe 1 runs; none: the same."""
 
     enums: list[Enum]
     header_types: list[HeaderType]
@@ -690,3 +783,11 @@ class Program:
     egress: Block | None
     groups: dict[int, list[Node]]
     layout: int  # seed of the printer
+    second: Program | None = None
+
+    def pipelines(self) -> list[Program]:
+        return [self] if self.second is None else [self, self.second]
+
+    def blocks(self) -> list[Block]:
+        both = [(each.ingress, each.egress) for each in self.pipelines()]
+        return [block for pair in both for block in pair if block is not None]

@@ -311,6 +311,21 @@ def test_custom_polynomials_with_reflection_initial_value_and_final_xor(load) ->
     assert int.from_bytes(out[10:14], "big") == expected
 
 
+WITH_MSB = program(
+    "hdr.data.c = icrc.get({hdr.data.a, hdr.data.kind});",
+    local="""
+    CRCPolynomial<bit<32>>(0x04C11DB7, true, true, false, 0xFFFFFFFF, 0xFFFFFFFF) polynomial;
+    Hash<bit<32>>(HashAlgorithm_t.CUSTOM, polynomial) icrc;
+""",
+)
+
+
+def test_msb_changes_nothing_of_a_hash_as_wide_as_its_polynomial(load) -> None:
+    """As mpitofino computes the ICRC of RoCE, which is the CRC-32 of Ethernet."""
+    [(_, out)] = load(WITH_MSB).send(1, DATA)
+    assert int.from_bytes(out[4:8], "big") == zlib.crc32(bytes([DATA[1], DATA[0]]))
+
+
 # Declaration of h, its arguments, and its value according to the hash library of the open Tofino
 # compiler (p4c backends/tofino/bf-utils/dynamic_hash, determine_seed of constant inputs).
 DIGITS = "{32w0x31323334, 32w0x35363738, 8w0x39}"

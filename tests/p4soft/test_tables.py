@@ -375,3 +375,21 @@ def test_arguments_of_the_list_of_actions_may_be_repeated(load) -> None:
     """P4-16 specification, 14.2.1.3: `default_action = b(z, 8w8)` of `actions = { b(z); }`."""
     switch = load(BOUND)
     assert [send(switch, kind) for kind in (1, 2, 3)] == [2 + 5, 2 + 6, 2 + 7]
+
+
+EMPTY = program(
+    "if (t.apply().miss) { hdr.data.a = 7; }",
+    local="table t { key = { hdr.data.kind: exact; } actions = { } size = 64; }",
+)
+
+
+def test_a_table_with_an_empty_list_of_actions_has_no_action(load) -> None:
+    """As p4c adds it: NoAction as the default, and no entry can have it."""
+    target = load(EMPTY)
+    [table] = target.command("schema")["tables"]
+    [action] = table["action_specs"]
+    assert (action["name"], action["action_scope"]) == ("NoAction", "DefaultOnly")
+    update = {"op": "insert", "table": "t", "key": {"kind": 0}, "action": "NoAction"}
+    with pytest.raises(CommandFailedError, match="default"):
+        target.command("table_write", updates=[update])
+    assert send(target) == 7

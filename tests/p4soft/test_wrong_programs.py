@@ -401,6 +401,10 @@ CASES: dict[str, tuple[str, str]] = {
         program("hdr.extra = /*^*/{1, 2, 3};"),
         "the value assigned has 3 elements, extra_h has 2",
     ),
+    "list shorter than a stack": (
+        program("extra_h[3] list = /*^*/{{1, 2}, {3, 4}};"),
+        "the initial value of 'list' has 2 elements, extra_h[3] has 3",
+    ),
     # --- Places
     "assign to in": (program("/*^*/ig_intr_md.ingress_port = 1;"), "it is an 'in' parameter"),
     "assign to constant": (
@@ -465,6 +469,21 @@ CASES: dict[str, tuple[str, str]] = {
         ),
         "the default action 'NoAction' is not among the actions of 't': f",
     ),
+    "table without a list of actions": (
+        program(local="table /*^*/t { key = { hdr.data.kind: exact; } }"),
+        "table 't' has no actions; expected a list of them, if only `actions = {}`",
+    ),
+    "default action of an empty list": (
+        program(local="table t { actions = { } default_action = /*^*/NoAction; }"),
+        "the default action 'NoAction' is not among the actions of 't': none",
+    ),
+    "names for some arguments": (
+        program(
+            "f(hdr.data.a, /*^*/y = 2);",
+            top="void f(inout bit<8> x, in bit<8> y) { x = y; }\n",
+        ),
+        "has arguments with and without names; expected names for all or for none",
+    ),
     "action data missing": (
         program(
             local="action f(bit<8> v) {} table t { actions = { f; } default_action = /*^*/f(); }"
@@ -480,7 +499,10 @@ CASES: dict[str, tuple[str, str]] = {
         "this entry has the same key as an earlier one",
     ),
     "too many entries": (
-        program(local=TABLE % "size = 1; const entries = { 1: NoAction(); /*^*/2: NoAction(); }"),
+        program(
+            "t.apply();",
+            local=TABLE % "size = 1; const entries = { 1: NoAction(); /*^*/2: NoAction(); }",
+        ),
         "table 't' has 2 entries, but its size is 1",
     ),
     "table without room": (
@@ -541,9 +563,9 @@ CASES: dict[str, tuple[str, str]] = {
     "polynomial with msb": (
         program(
             local="CRCPolynomial<bit<8>>(8w7, false, true, false, 8w0, 8w0) /*^*/p;"
-            "Hash<bit<8>>(HashAlgorithm_t.CUSTOM, p) h;"
+            "Hash<bit<4>>(HashAlgorithm_t.CUSTOM, p) h;"
         ),
-        "a CRCPolynomial with msb is not supported",
+        "a CRCPolynomial of bit<8> with msb for a Hash of another width is not supported",
     ),
     "signed random number": (
         program("hdr.data.a = (bit<8>) /*^*/r.get();", local="Random<int<8>>() r;"),

@@ -270,6 +270,12 @@ class CallChecker(ExpressionChecker):
         places = {parameter.name: i for i, parameter in enumerate(parameters)}
         if len(given) > len(parameters):
             raise P4Error(position, f"{what} takes {len(parameters)} arguments, {len(given)} given")
+        named = [argument for argument in given if argument.name is not None]
+        if named and len(named) < len(given):
+            raise P4Error(
+                named[0].position,
+                f"{what} has arguments with and without names; expected names for all or for none",
+            )
         for i, argument in enumerate(given):
             if argument.name is not None and argument.name not in places:
                 raise P4Error(

@@ -116,6 +116,8 @@ def _convert_list(
         wanted = list(target.fields.items())
     elif isinstance(target, Tuple):
         wanted = [(str(i), t) for i, t in enumerate(target.elements)]
+    elif isinstance(target, Stack) and isinstance(expression, syntax.ListExpression):
+        wanted = [(str(i), target.element) for i in range(target.size)]
     else:
         raise P4Error(expression.position, f"{what} is a list, expected {target}")
     if isinstance(expression, syntax.StructExpression):

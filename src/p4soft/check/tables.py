@@ -73,8 +73,6 @@ class TableChecker(StatementChecker):
             )
 
     def _actions(self, table: syntax.Table) -> None:
-        if not table.actions:
-            raise P4Error(table.position, f"table '{table.name}' has no actions")
         names: set[str] = set()
         for reference in table.actions:
             if reference.name in names:
@@ -125,7 +123,7 @@ class TableChecker(StatementChecker):
         """Resolves `action(values)` of a default or an entry; returns its line in `actions`."""
         listed = next((a for a in table.actions if a.name == reference.name), None)
         if listed is None:
-            names = ", ".join(a.name for a in table.actions)
+            names = ", ".join(a.name for a in table.actions) or "none"
             raise P4Error(
                 reference.position,
                 f"{what} '{reference.name}' is not among the actions of '{table.name}': {names}",

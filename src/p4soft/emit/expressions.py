@@ -200,6 +200,8 @@ class ExpressionEmitter(OrderedEmitter):
             return f"{cpp_type(type_)}{{{', '.join(valid + parts)}}}"
         if isinstance(type_, types.Tuple):
             return f"{cpp_type(type_)}{{{', '.join(parts)}}}"
+        if isinstance(type_, types.Stack):
+            return f"{cpp_type(type_)}{{{{{{{', '.join(parts)}}}}}, 0}}"
         raise unsupported(
             expression.position, "a list here", "lists as arguments of Hash, Checksum and select"
         )

@@ -44,7 +44,10 @@ class StatementEmitter(CallEmitter):
         if not before.is_empty():
             self.save_place(assignment.target)
         self.lines.append(before)
-        self.store(assignment.target, text)
+        if _lists_headers(assignment.value):
+            self.lines.add(f"{self.value(assignment.target)}.items = {text}.items;")
+        else:
+            self.store(assignment.target, text)
         self.forget_places([assignment.target])
 
     def _call_statement(self, statement: syntax.CallStatement) -> None:
@@ -113,3 +116,10 @@ class StatementEmitter(CallEmitter):
         type_ = variable.symbol.type
         initial = "{}" if variable.initializer is None else f" = {self.value(variable.initializer)}"
         self.lines.add(f"[[maybe_unused]] {cpp_type(type_)} {identifier(variable.name)}{initial};")
+
+
+def _lists_headers(value: syntax.Expression) -> bool:
+    """Whether it gives a stack its elements, as if each was assigned: `next` stays where it is."""
+    while isinstance(value, syntax.Cast):
+        value = value.operand
+    return isinstance(value, syntax.ListExpression) and isinstance(value.type, types.Stack)

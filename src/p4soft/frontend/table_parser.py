@@ -17,15 +17,20 @@ def parse_table(parser: ProgramParser, annotations: list[syntax.Annotation]) -> 
     name = parser.name("a table's name")
     table = syntax.Table(position, name, [], [], None, False, None, False, [], annotations)
     parser.expect("{", "after a table's name")
+    given: set[str] = set()
     while not parser.accept("}"):
         parser.annotations()
         constant = parser.accept("const")
-        _property(parser, table, constant)
+        given.add(_property(parser, table, constant))
+    if "actions" not in given:
+        expected = "expected a list of them, if only `actions = {}`"
+        raise P4Error(position, f"table '{name}' has no actions; {expected}")
     parser.declare(name, is_type=False)
     return table
 
 
-def _property(parser: ProgramParser, table: syntax.Table, constant: bool) -> None:
+def _property(parser: ProgramParser, table: syntax.Table, constant: bool) -> str:
+    """Its name."""
     position = parser.position
     name = parser.name("a table's property")
     parser.expect("=", f"after '{name}'")
@@ -46,6 +51,7 @@ def _property(parser: ProgramParser, table: syntax.Table, constant: bool) -> Non
         value = parser.expression()
         parser.expect(";", f"after '{name}'")
         table.properties.append(syntax.Property(position, name, constant, value))
+    return name
 
 
 def _keys(parser: ProgramParser) -> list[syntax.TableKey]:

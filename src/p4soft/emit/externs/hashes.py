@@ -197,20 +197,25 @@ def _crc(instance: ExternInstance) -> _Crc | None:
         raise P4Error(
             instance.position, "HashAlgorithm_t.CUSTOM needs a CRCPolynomial as second argument"
         )
-    return _polynomial(instance.arguments[1])
+    return _polynomial(instance.arguments[1], types.width_of(instance.type.arguments[0]))
 
 
-def _polynomial(instance: ExternInstance) -> _Crc:
+def _polynomial(instance: ExternInstance, hash_width: int | None) -> _Crc:
     """CRCPolynomial(coeff, reversed, msb, extended, init, xor). The Tofino compiler applies `xor`
-    before it reverses the result, the usual model of a CRC (and crc.h) after.
+    before it reverses the result, the usual model of a CRC (and crc.h) after. `msb` is about which
+    bits a narrower hash takes.
     """
     coefficient, reversed_, msb, extended, initial, final = instance.arguments
     type_ = types.underlying(instance.type.arguments[0])
     if not isinstance(type_, types.Bit) or not 8 <= type_.width <= 64:
         raise unsupported(instance.position, f"a CRCPolynomial of {type_}", "bit<8> to bit<64>")
-    if msb:
-        raise unsupported(instance.position, "a CRCPolynomial with msb", "false for it")
     width = type_.width
+    if msb and width != hash_width:
+        raise unsupported(
+            instance.position,
+            f"a CRCPolynomial of {type_} with msb for a Hash of another width",
+            f"a Hash<{type_}>, or false for msb",
+        )
     if reversed_:
         final = int(f"{final:0{width}b}"[::-1], 2)
     reflected = "true" if reversed_ else "false"
