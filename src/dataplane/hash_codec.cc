@@ -1,7 +1,9 @@
 #include "dataplane/hash_codec.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "common/command_error.h"
 #include "dataplane/packed_key.h"
@@ -15,6 +17,12 @@ using Json = nlohmann::json;
 constexpr const char* kPreDefined = "pre_defined";
 constexpr const char* kUserDefined = "user_defined";
 constexpr int kMostWidth = 64;
+
+[[noreturn]] void refuse(std::initializer_list<std::string_view> parts) {
+  std::string message;
+  for (const std::string_view part : parts) message += part;
+  throw bad_argument(message);
+}
 
 std::uint64_t number(const Json& data, const char* name, std::uint64_t otherwise, int width,
                      const std::string& what) {
@@ -33,7 +41,7 @@ void check_names(const Json& data, std::initializer_list<const char*> known,
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     std::string names;
     for (const char* each : known) names += (names.empty() ? "" : ", ") + std::string(each);
-    throw bad_argument(what + ": no field \"" + name + "\"; expected " + names);
+    refuse({what, ": no field \"", name, "\"; expected ", names});
   }
 }
 
@@ -127,16 +135,16 @@ void HashCodec::check_beside(const std::vector<HashSlice>& before, const HashSli
     const bool overlap = other.field == added.field &&
                          other.start_bit < added.start_bit + added.length &&
                          added.start_bit < other.start_bit + other.length;
-    if (overlap) throw bad_argument(what + "they overlap with " + range(other));
+    if (overlap) refuse({what, "they overlap with ", range(other)});
     if (added.order == 0 || other.order != added.order) continue;
     if (other.length != added.length) {
-      throw bad_argument(what + "field " + fields[other.field].name + ", " + range(other) +
-                         ", has the same order, so that they may change places, and another "
-                         "length; expected equal lengths or another order");
+      refuse({what, "field ", fields[other.field].name, ", ", range(other),
+              ", has the same order, so that they may change places, and another length; expected "
+              "equal lengths or another order"});
     }
     if (++of_this_order == 2) {
-      throw bad_argument(what + "order " + std::to_string(added.order) +
-                         " has two slices already; expected at most two, which may change places");
+      refuse({what, "order ", std::to_string(added.order),
+              " has two slices already; expected at most two, which may change places"});
     }
   }
 }
@@ -152,8 +160,8 @@ void HashCodec::write_fields(const Json& data) {
   for (const auto& [name, list] : data.items()) {
     const std::size_t field = field_of(name);
     if (!list.is_array())
-      throw bad_argument("table " + table_ + ", field " + name + ": " + list.dump() +
-                         "; expected a list of slices");
+      refuse(
+          {"table ", table_, ", field ", name, ": ", list.dump(), "; expected a list of slices"});
     for (const Json& given : list) {
       const HashSlice added = slice(field, given);
       check_beside(slices, added);
