@@ -19,7 +19,7 @@ constexpr std::string_view kCounterFields = "$COUNTER_SPEC_";
 
 // An entry's place among counters_, where those of the same pipes begin alike.
 std::string identity(const Json& entry, const Pipes& pipes) {
-  const std::string begin = pipes.empty() ? "" : Json(pipes).dump();
+  std::string begin = pipes.empty() ? "" : Json(pipes).dump();
   const auto key = entry.find("key");
   if (key == entry.end()) return begin;
   return begin + key->dump() + std::to_string(entry.value("priority", 0U));

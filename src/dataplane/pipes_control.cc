@@ -218,10 +218,11 @@ const PipesControl::KnownTable& PipesControl::known(const Json& args) {
 // A cell of a register, counter or meter may be written in any pipe.
 Pipes PipesControl::pipes_to_write(const Json& update) {
   if (!update.is_object()) return scopes_.all();
-  const Pipes pipes = scopes_.pipes_in(update);
+  Pipes pipes = scopes_.pipes_in(update);
   if (pipes == scopes_.all() && scopes_.are_all_one()) return pipes;
   const KnownTable& table = known(update);
-  return table.has_cells ? pipes : scopes_.to_write(table.name, pipes);
+  if (table.has_cells) return pipes;
+  return scopes_.to_write(table.name, pipes);
 }
 
 std::vector<PipesControl::Run> PipesControl::runs_of(const Json& updates) {

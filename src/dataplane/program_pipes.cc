@@ -7,6 +7,7 @@ namespace {
 
 std::vector<ControlPlane*> controls_of(const std::vector<std::unique_ptr<Program>>& pipes) {
   std::vector<ControlPlane*> controls;
+  controls.reserve(pipes.size());
   for (const auto& pipe : pipes) controls.push_back(&pipe->control());
   return controls;
 }
