@@ -15,13 +15,17 @@ CPU_PORT = 64
 CPU_LINK = ("veth250", "veth251")
 # How many pipes, each with a state of its own, a test asks for; else the ports are those of one.
 PIPES = {
+    "selector_resize": 4,
+    "tna_exact_match": 4,
     "tna_idletimeout": 4,
+    "tna_meter_bytecount_adjust": 4,
     "tna_mirror": 4,
     "tna_pktgen": 4,
     "tna_port_metadata": 4,
     "tna_proxy_hash": 4,
     "tna_pvs": 4,
     "tna_register": 4,
+    "tna_ternary_match": 4,
 }
 # Tests that take packets apart as only the SDE's own module of packets lets them.
 OWN_PACKETS = {"tna_dyn_hashing"}
