@@ -62,11 +62,14 @@ void configure_replication(const bfrt::Table& table, const bfrt_proto::PreDevice
   }
 }
 
-// What a meter adds to the bytes of each frame, after `args` has set it or not.
-std::int32_t byte_count_adjust(const bfrt::Table& table, nlohmann::json args,
-                               RunningSwitch& running) {
+// What a meter adds to the bytes of each frame, after `args` has set it or not; of several pipes,
+// that of the first.
+std::int32_t byte_count_adjust(TableAccess& access, const bfrt_proto::TargetDevice& target,
+                               nlohmann::json args, RunningSwitch& running) {
+  const bfrt::Table& table = access.table();
   check_has(table, "MeterByteCountAdjust");
   args["table"] = table.name;
+  put_pipes(access.scope()->of_cell(target, "table:" + table.name), args);
   try {
     return running.link().call("meter_byte_count_adjust", args).at("byte_count_adjust");
   } catch (const CommandError& error) {
@@ -90,8 +93,9 @@ void write_scopes(TableAccess& access, const bfrt_proto::EntryScope& scope,
 
 }  // namespace
 
-void write_attribute(TableAccess& access, const TableAttribute& attribute, ClientId client,
-                     Notifier& notifier, RunningSwitch& running) {
+void write_attribute(TableAccess& access, const TableAttribute& attribute,
+                     const bfrt_proto::TargetDevice& target, ClientId client, Notifier& notifier,
+                     RunningSwitch& running) {
   const bfrt::Table& table = access.table();
   switch (attribute.attribute_case()) {
     case TableAttribute::kPortStatusNotify:
@@ -103,8 +107,9 @@ void write_attribute(TableAccess& access, const TableAttribute& attribute, Clien
     case TableAttribute::kIntvlMs:  // nothing is polled: counters are always up to date
       return check_has(table, "poll_intvl_ms");
     case TableAttribute::kByteCountAdj:
-      byte_count_adjust(
-          table, {{"byte_count_adjust", attribute.byte_count_adj().byte_count_adjust()}}, running);
+      byte_count_adjust(access, target,
+                        {{"byte_count_adjust", attribute.byte_count_adj().byte_count_adjust()}},
+                        running);
       return;
     case TableAttribute::kPreDeviceConfig:
       check_has(table, "pre_device_config");
@@ -116,7 +121,8 @@ void write_attribute(TableAccess& access, const TableAttribute& attribute, Clien
   }
 }
 
-TableAttribute read_attribute(TableAccess& access, const TableAttribute& question, ClientId client,
+TableAttribute read_attribute(TableAccess& access, const TableAttribute& question,
+                              const bfrt_proto::TargetDevice& target, ClientId client,
                               const Notifier& notifier, RunningSwitch& running) {
   const bfrt::Table& table = access.table();
   TableAttribute answer;
@@ -132,7 +138,7 @@ TableAttribute read_attribute(TableAccess& access, const TableAttribute& questio
       return answer;
     case TableAttribute::kByteCountAdj:
       answer.mutable_byte_count_adj()->set_byte_count_adjust(
-          byte_count_adjust(table, nlohmann::json::object(), running));
+          byte_count_adjust(access, target, nlohmann::json::object(), running));
       return answer;
     case TableAttribute::kEntryScope:
       *answer.mutable_entry_scope() = scope_of(access).read();

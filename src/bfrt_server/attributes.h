@@ -10,10 +10,11 @@ namespace turntable::bfrt_server {
 
 // Throw Failure.
 void write_attribute(TableAccess& access, const bfrt_proto::TableAttribute& attribute,
-                     ClientId client, Notifier& notifier, RunningSwitch& running);
+                     const bfrt_proto::TargetDevice& target, ClientId client, Notifier& notifier,
+                     RunningSwitch& running);
 bfrt_proto::TableAttribute read_attribute(TableAccess& access,
                                           const bfrt_proto::TableAttribute& question,
-                                          ClientId client, const Notifier& notifier,
-                                          RunningSwitch& running);
+                                          const bfrt_proto::TargetDevice& target, ClientId client,
+                                          const Notifier& notifier, RunningSwitch& running);
 
 }  // namespace turntable::bfrt_server

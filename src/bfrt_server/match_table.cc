@@ -15,6 +15,11 @@ using bfrt_proto::Update;
 constexpr const char* kPriority = "$MATCH_PRIORITY";
 // What an SDE reads of a default entry that names no member, since it is the program's.
 constexpr std::uint32_t kNoMember = 0;
+// Entries of different scopes have different handles: the highest bits are the scope's lowest pipe,
+// the others as softswitch numbers the entries of a pipe.
+constexpr std::uint32_t kPipeShift = 28;
+constexpr std::uint32_t kHandleInPipe = (1U << kPipeShift) - 1;
+constexpr std::uint32_t kDefaultHandle = 1;
 constexpr std::string_view kCounterFields = "$COUNTER_SPEC_";
 
 // An entry's place among counters_, where those of the same pipes begin alike.
@@ -211,13 +216,26 @@ void MatchTable::read(const std::vector<EntryRead>& reads, SwitchLink& link, Rea
     const EntryRead& read = reads[number];
     if (!read.by_handle() && !read.entry.has_key()) {
       read_all(number, read, link, answers);
-    } else if (const auto pipes = scope_.of_read_entry(read.target, read.from_hw())) {
+      continue;
+    }
+    try {
+      const auto pipes = pipes_of_named(read);
+      if (!pipes) throw not_found(reading());
       named[{read.by_handle(), *pipes}].push_back(number);
-    } else {
-      answers.fail(number, not_found(reading()));
+    } catch (const Failure& failure) {
+      answers.fail(number, failure);
     }
   }
   for (const auto& [kind, numbers] : named) read_named(reads, numbers, kind.second, link, answers);
+}
+
+std::optional<Pipes> MatchTable::pipes_of_named(const EntryRead& read) const {
+  const std::uint32_t handle = read.entry.handle_id();
+  if (read.by_handle() && handle != kDefaultHandle && scope_.shown().have_states &&
+      !scope_.is_all()) {
+    return scope_.of_read_handle(read.target, read.from_hw(), handle >> kPipeShift);
+  }
+  return scope_.of_read_entry(read.target, read.from_hw());
 }
 
 void MatchTable::read_named(const std::vector<EntryRead>& reads,
@@ -228,7 +246,7 @@ void MatchTable::read_named(const std::vector<EntryRead>& reads,
   for (const std::size_t number : named) {
     const EntryRead& read = reads[number];
     try {
-      wanted.push_back(read.by_handle() ? Json(read.entry.handle_id())
+      wanted.push_back(read.by_handle() ? Json(read.entry.handle_id() & kHandleInPipe)
                                         : selector(read.entry.key(), reading()));
       numbers.push_back(number);
     } catch (const Failure& failure) {
@@ -278,7 +296,8 @@ std::uint32_t MatchTable::handle_of(const bfrt_proto::TableKey& key,
     const Json result = link.call("table_read", args);
     const Json& found = result.at("entries").front();
     if (found.is_null()) throw not_found(reading());
-    return found.at("handle");
+    const auto in_pipe = found.at("handle").get<std::uint32_t>();
+    return pipes->empty() ? in_pipe : in_pipe | pipes->front() << kPipeShift;
   } catch (const CommandError& error) {
     throw from_switch(reading(), error);
   }

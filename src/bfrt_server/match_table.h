@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "bfrt_server/table_access.h"
 
@@ -44,6 +45,7 @@ class MatchTable final : public ProgramTable {
   void read_entries(std::size_t number, const EntryRead& read, const Pipes& pipes, SwitchLink& link,
                     ReadAnswers& answers);
   std::vector<Pipes> pipes_of_all(const EntryRead& read) const;
+  std::optional<Pipes> pipes_of_named(const EntryRead& read) const;
   bool asks_for_other_action(const bfrt_proto::TableEntry& entry,
                              const nlohmann::json& found) const;
   void read_all(std::size_t number, const EntryRead& read, SwitchLink& link, ReadAnswers& answers);

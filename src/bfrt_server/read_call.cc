@@ -87,8 +87,8 @@ void ReadCall::read_other(const bfrt_proto::ReadRequest& request, const Entity& 
     }
     case Entity::kTableAttribute: {
       const auto& question = entity.table_attribute();
-      const auto answer = read_attribute(table(question.table_id()), question, request.client_id(),
-                                         notifier_, running_);
+      const auto answer = read_attribute(table(question.table_id()), question, request.target(),
+                                         request.client_id(), notifier_, running_);
       *response.add_entities()->mutable_table_attribute() = answer;
       return;
     }

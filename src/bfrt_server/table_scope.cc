@@ -181,6 +181,18 @@ std::optional<Pipes> TableScope::of_read_entry(const bfrt_proto::TargetDevice& t
   return std::nullopt;
 }
 
+std::optional<Pipes> TableScope::of_read_handle(const bfrt_proto::TargetDevice& target,
+                                                bool from_hw, std::uint32_t lowest_pipe) const {
+  const std::uint32_t pipe = target.pipe_id();
+  const std::lock_guard lock(mutex_);
+  auto scope = named_by(lowest_pipe);
+  if (!scope || pipe == kAllPipes) return scope;
+  if (!from_hw) return pipe == lowest_pipe ? scope : std::nullopt;
+  if (std::ranges::binary_search(*scope, pipe)) return scope;
+  throw invalid("table:" + table_.name + ": the handle is of an entry in pipes " +
+                Json(*scope).dump() + ", not in pipe " + std::to_string(pipe) + ";");
+}
+
 Pipes TableScope::of_read_default(const bfrt_proto::TargetDevice& target,
                                   const std::string& context) const {
   if (auto pipes = of_read_entry(target, /*from_hw=*/true)) return *pipes;

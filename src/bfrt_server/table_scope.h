@@ -51,6 +51,10 @@ class TableScope {
   // A driver looks at the device in any pipe, but knows entries by their scope. Nothing: there is
   // no such entry.
   std::optional<Pipes> of_read_entry(const bfrt_proto::TargetDevice& target, bool from_hw) const;
+  // The same by a handle that is_all() tables do not have: it names the scope, and 0xffff is any.
+  // Throws Failure INVALID_ARGUMENT where the device's entry of another scope is asked for.
+  std::optional<Pipes> of_read_handle(const bfrt_proto::TargetDevice& target, bool from_hw,
+                                      std::uint32_t lowest_pipe) const;
   // A default entry is one of each scope. Throws as of_written_entry() does.
   Pipes of_read_default(const bfrt_proto::TargetDevice& target, const std::string& context) const;
 

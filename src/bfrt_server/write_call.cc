@@ -77,8 +77,8 @@ void WriteCall::add(const bfrt_proto::WriteRequest& request, const Update& updat
     }
     case Entity::kTableAttribute: {
       const auto& attribute = entity.table_attribute();
-      return write_attribute(table(attribute.table_id()), attribute, request.client_id(), notifier_,
-                             running_);
+      return write_attribute(table(attribute.table_id()), attribute, request.target(),
+                             request.client_id(), notifier_, running_);
     }
     case Entity::kTableUsage:
       throw not_supported("Write operation not available on TableUsage");

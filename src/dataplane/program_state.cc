@@ -41,8 +41,9 @@ void take_counts(Counter& counter, const Json& counts) {
 }
 
 std::vector<std::uint64_t> fields_of_cell(const RegisterArray& cells, std::uint32_t index) {
-  std::vector<std::uint64_t> fields;
-  for (int field = 0; field < cells.fields(); ++field) fields.push_back(cells.raw(index, field));
+  std::vector<std::uint64_t> fields(static_cast<std::size_t>(cells.fields()));
+  for (std::size_t field = 0; field < fields.size(); ++field)
+    fields[field] = cells.raw(index, static_cast<int>(field));
   return fields;
 }
 
@@ -121,6 +122,12 @@ Json settings_of(FilterArray& filter) {
   });
 }
 
+CommandError no_cell(const std::string& program, const std::string& name, std::uint32_t size,
+                     std::uint32_t index) {
+  return state_conflict(name + " has " + std::to_string(size) + " cells in program " + program +
+                        ", and cell " + std::to_string(index) + " is set; reset it first");
+}
+
 template <typename Put>
 void take_set_cells(const std::string& program, const std::string& name, const char* kind,
                     std::uint32_t size, const Json& state, const Put& put) {
@@ -130,10 +137,7 @@ void take_set_cells(const std::string& program, const std::string& name, const c
   }
   for (const Json& cell : state.at("cells")) {
     const std::uint32_t index = cell[0];
-    if (index >= size) {
-      throw state_conflict(name + " has " + std::to_string(size) + " cells in program " + program +
-                           ", and cell " + std::to_string(index) + " is set; reset it first");
-    }
+    if (index >= size) throw no_cell(program, name, size, index);
     put(index, cell[1]);
   }
 }

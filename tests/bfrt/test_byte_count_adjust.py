@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from packet.live_switch import SoftswitchTarget
 
-from .client import CallError, Client
+from .client import ALL_PIPES, CallError, Client
 from .test_direct_meters import GREEN, RED, YELLOW, limits
 from .test_tables import FRAME, INVALID, MAC, failing, to
 
@@ -28,9 +28,9 @@ def setting(client: Client, table: str, adjust: int) -> Any:
     return update
 
 
-def adjust_of(client: Client, table: str) -> int:
+def adjust_of(client: Client, table: str, pipe: int = ALL_PIPES) -> int:
     question = client.proto.Entity(table_attribute=attribute(client, table))
-    (answer,) = client.read_entities([question]).entities
+    (answer,) = client.read_entities([question], pipe=pipe).entities
     adjust: int = answer.table_attribute.byte_count_adj.byte_count_adjust
     return adjust
 

@@ -21,13 +21,15 @@ def to(mac: int) -> dict[str, Any]:
     return {"hdr.ethernet.dst_addr": mac}
 
 
-def handle_of(client: Client, table: str, key: dict[str, Any] | None) -> int:
+def handle_of(
+    client: Client, table: str, key: dict[str, Any] | None, pipe: int = ALL_PIPES
+) -> int:
     question = client.proto.Entity()
     entry = client.entry(table, key)
     question.handle.table_id = entry.table_id
     if key is not None:
         question.handle.key.CopyFrom(entry.key)
-    (answer,) = client.read_entities([question]).entities
+    (answer,) = client.read_entities([question], pipe=pipe).entities
     assert answer.handle.table_id == entry.table_id
     assert not answer.handle.HasField("key")
     handle: int = answer.handle.handle_id

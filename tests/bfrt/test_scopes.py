@@ -17,6 +17,8 @@ from packet.live_switch import SoftswitchTarget
 from .client import ALL_PIPES, CallError, Client
 from .conftest import Server
 from .test_aging import NOTIFY, attribute
+from .test_byte_count_adjust import adjust_of, setting
+from .test_handles import handle_of
 from .test_tables import FRAME, INVALID, MAC, UNIMPLEMENTED, failing, to
 
 FIRST, SECOND = 1, 130  # ports of pipe 0 and pipe 1
@@ -157,6 +159,29 @@ def test_entries_of_single_pipes(client: Client, switch: SoftswitchTarget) -> No
     client.delete("forward", to(MAC), pipe=0)
     assert read_error(client, "forward", to(MAC), pipe=0) == [NOT_FOUND]
     assert client.read("forward", to(MAC), pipe=1)[0].data["port"] == FIRST
+
+
+# What open-p4studio's tests tna_exact_match, tna_ternary_match and tna_proxy_hash expect.
+def test_entries_of_single_pipes_have_handles_of_their_own(client: Client) -> None:
+    client.write_updates([scope(client, "forward", SINGLE)])
+    for pipe in (0, 1):
+        client.insert("forward", to(MAC), "send", {"port": pipe}, pipe=pipe)
+    handles = [handle_of(client, "forward", to(MAC), pipe=pipe) for pipe in (0, 1)]
+    for pipe, handle in enumerate(handles):
+        for target in (pipe, ALL_PIPES):
+            (entry,) = client.read("forward", handle_id=handle, pipe=target)
+            assert entry.data["port"] == pipe
+        elsewhere = {"handle_id": handle, "pipe": 1 - pipe}
+        assert read_error(client, "forward", from_hw=True, **elsewhere) == [INVALID]
+        assert read_error(client, "forward", from_hw=False, **elsewhere) == [NOT_FOUND]
+
+
+def test_a_meter_adds_to_the_bytes_in_each_pipe_what_was_set_there(client: Client) -> None:
+    client.write_updates([setting(client, "policed", -12)], pipe=0)
+    client.write_updates([setting(client, "policed", -16)], pipe=1)
+    assert [adjust_of(client, "policed", pipe=pipe) for pipe in (0, 1)] == [-12, -16]
+    client.write_updates([setting(client, "policed", 0)])
+    assert [adjust_of(client, "policed", pipe=pipe) for pipe in (0, 1)] == [0, 0]
 
 
 def test_all_entries_are_read_with_their_pipe(client: Client) -> None:
