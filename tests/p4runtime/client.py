@@ -13,6 +13,7 @@ import grpc
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 DEADLINE_S = 20.0
+STREAM_DEADLINE_S = 600.0  # as long as a test may last, in which programs are compiled
 DEVICE = 1
 SERVICE = "p4.v1.P4Runtime"
 OPTIONS = [("grpc.max_receive_message_length", -1), ("grpc.max_metadata_size", 1 << 20)]
@@ -163,7 +164,7 @@ class Client:
             request_serializer=lambda each: each.SerializeToString(),
             response_deserializer=self.proto.StreamMessageResponse.FromString,
         )
-        self._incoming = stream(iter(self._outgoing.get, None), timeout=DEADLINE_S)
+        self._incoming = stream(iter(self._outgoing.get, None), timeout=STREAM_DEADLINE_S)
 
     def next(self) -> Any:
         try:
