@@ -277,8 +277,12 @@ void CounterTable::write(const EntryWrite& update, WriteBatch& batch) {
   const std::string what = context(update.type);
   auto& link = batch.link();
   if (update.type == Update::DELETE && !update.entry.has_key()) {
-    const auto clear = [this, &link] {
-      link.call("counter_clear", {{"table", table().name}});
+    Json args = {{"table", table().name}};
+    // All counters may be deleted in all pipes whatever their scopes are.
+    if (update.target.pipe_id() != kAllPipes)
+      put_pipes(scope_.of_written_entry(update.target, what), args);
+    const auto clear = [this, args, &link] {
+      link.call("counter_clear", args);
       load_all(link);
     };
     return batch.add(WriteBatch::Act{clear}, what);

@@ -21,6 +21,11 @@ class MatchIndex {
   virtual void insert(const Match& match, std::uint32_t entry) = 0;  // find(match) == kNoEntry
   virtual void erase(const Match& match) = 0;                        // find(match) != kNoEntry
   virtual void clear() = 0;
+  // `entries`, all there are, where those of one priority that may match the same packet change
+  // places: the one that wins comes first.
+  virtual std::vector<std::uint32_t> equals_as_asked(std::vector<std::uint32_t> entries) const {
+    return entries;  // no two match the same, or their keys say which wins
+  }
   // Called once after a batch of changes and before the next lookup.
   virtual void commit() {}
 };

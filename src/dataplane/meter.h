@@ -76,7 +76,10 @@ inline void store_meter(const MeterCell& cell, std::uint64_t* words) noexcept {
 class Meter {
  public:
   Meter(std::uint32_t size, MeterUnit unit, std::int32_t byte_count_adjust = 0)
-      : unit_(unit), byte_count_adjust_(byte_count_adjust), cells_(size) {}
+      : unit_(unit),
+        own_byte_count_adjust_(byte_count_adjust),
+        byte_count_adjust_(byte_count_adjust),
+        cells_(size) {}
 
   // As MeterCell's. An index outside of the meter leaves the colour as it is.
   std::uint8_t execute(std::uint64_t index, std::int64_t bytes, std::uint64_t now_ns,
@@ -88,6 +91,10 @@ class Meter {
   // What is added to the bytes of each frame.
   std::int32_t byte_count_adjust() const noexcept { return byte_count_adjust_; }
   void set_byte_count_adjust(std::int32_t bytes) noexcept { byte_count_adjust_ = bytes; }
+  // Whether it is another than the program's own.
+  bool sets_byte_count_adjust() const noexcept {
+    return byte_count_adjust_ != own_byte_count_adjust_;
+  }
   MeterUnit unit() const noexcept { return unit_; }
   std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(cells_.size()); }
   const MeterCell& cell(std::uint32_t index) const { return cells_.at(index); }
@@ -99,6 +106,7 @@ class Meter {
 
  private:
   MeterUnit unit_;
+  std::int32_t own_byte_count_adjust_;
   std::int32_t byte_count_adjust_;
   std::vector<MeterCell> cells_;
 };

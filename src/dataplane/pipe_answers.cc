@@ -37,9 +37,12 @@ Json joined_entry(const std::vector<const Json*>& of_pipes) {
   Json joined = **first;
   if (!joined.contains("data")) return joined;
   Json& data = joined["data"];
+  const auto action_of = [](const Json& entry) { return entry.value("action", Json()); };
   bool differ = false;
+  bool actions_differ = false;
   for (auto other = first + 1; other != of_pipes.end(); ++other) {
     if (!is_there(*other)) continue;
+    actions_differ |= action_of(**other) != action_of(joined);
     for (const auto& [name, value] : (*other)->at("data").items()) {
       if (!data.contains(name)) {
         differ = true;
@@ -50,9 +53,12 @@ Json joined_entry(const std::vector<const Json*>& of_pipes) {
       }
     }
   }
-  if (!differ) return joined;
-  for (const Json* entry : of_pipes)
-    joined["data_of_pipes"].push_back(is_there(entry) ? entry->at("data") : Json());
+  for (const Json* entry : of_pipes) {
+    if (differ || actions_differ)
+      joined["data_of_pipes"].push_back(is_there(entry) ? entry->at("data") : Json());
+    if (actions_differ)
+      joined["actions_of_pipes"].push_back(is_there(entry) ? action_of(*entry) : Json());
+  }
   return joined;
 }
 

@@ -219,22 +219,25 @@ const PipesControl::KnownTable& PipesControl::known(const Json& args) {
 Pipes PipesControl::pipes_to_write(const Json& update) {
   if (!update.is_object()) return scopes_.all();
   Pipes pipes = scopes_.pipes_in(update);
-  if (pipes == scopes_.all() && scopes_.are_all_one()) return pipes;
+  if (pipes == scopes_.all() && scopes_.are_all_one() && !has_counts(update)) return pipes;
   const KnownTable& table = known(update);
   if (table.has_cells) return pipes;
   return scopes_.to_write(table.name, pipes);
 }
 
-std::vector<PipesControl::Run> PipesControl::runs_of(const Json& updates) {
+std::vector<PipesControl::Run> PipesControl::runs_of(const Json& updates, Json* errors) {
   std::vector<Run> runs;
   for (std::size_t i = 0; i < updates.size(); ++i) {
     Pipes pipes;
     try {
       pipes = pipes_to_write(updates[i]);
     } catch (const CommandError& error) {
-      throw refusal_of_batch(i, error);
+      if (errors == nullptr) throw refusal_of_batch(i, error);
+      errors->push_back({{"index", i}, {"code", error.code()}, {"message", error.what()}});
+      continue;
     }
-    if (runs.empty() || runs.back().pipes != pipes) runs.push_back({i, i, std::move(pipes)});
+    if (runs.empty() || runs.back().end != i || runs.back().pipes != pipes)
+      runs.push_back({i, i, std::move(pipes)});
     runs.back().end = i + 1;
   }
   return runs;
@@ -284,10 +287,13 @@ Json PipesControl::counter_write(const std::string& command, const Json& args) {
 
 Json PipesControl::table_write(const std::string& command, const Json& args) {
   if (!is_list_of_updates(args)) return in_first(command, args);  // which says so
-  const std::vector<Run> runs = runs_of(args.at("updates"));
-  if (!continues_on_error(args)) return write_all(args, runs);
+  const Json& updates = args.at("updates");
+  if (!continues_on_error(args)) return write_all(args, runs_of(updates, nullptr));
   Json answer = {{"applied", 0}, {"errors", Json::array()}, {"replaced", Json::array()}};
-  for (const Run& run : runs) write_run(args, run, answer);
+  Json& errors = answer["errors"];
+  for (const Run& run : runs_of(updates, &errors)) write_run(args, run, answer);
+  std::ranges::stable_sort(errors.get_ref<Json::array_t&>(), {},
+                           [](const Json& error) { return error.at("index").get<std::size_t>(); });
   return answer;
 }
 
@@ -356,9 +362,23 @@ void PipesControl::share_hits(const std::string& table) {
   }
 }
 
+// Entries of two scopes may have the same handle.
+void PipesControl::check_handles(const std::string& table, const Pipes& pipes) const {
+  const auto& scopes = scopes_.of(table);
+  if (std::ranges::any_of(scopes, [&](const Pipes& scope) {
+        return std::ranges::includes(scope, pipes);
+      }))
+    return;
+  throw bad_argument("table_read: entries of table " + table + " have other handles in each of " +
+                     Json(scopes).dump() + "; ask for pipes of one of these with \"pipes\"");
+}
+
 Json PipesControl::table_read(const std::string& command, const Json& args) {
   const Pipes pipes = scopes_.pipes_in(args);
-  share_hits(known(args).name);
+  const std::string& table = known(args).name;
+  if (args.contains("handles") || args.value("with_handles", Json()) == true)
+    check_handles(table, pipes);
+  share_hits(table);
   const bool are_in_order = args.contains("entries") || args.contains("handles");
   return join_tables(ask(pipes, command, args), are_in_order);
 }

@@ -66,12 +66,14 @@ class PipesControl final : public ControlPlane {
   // args["table"]. Throws as the program does.
   const KnownTable& known(const Json& args);
   Pipes pipes_to_write(const Json& update);
-  std::vector<Run> runs_of(const Json& updates);
+  // Without an update whose pipes are wrong: that is among `errors`, or is thrown without them.
+  std::vector<Run> runs_of(const Json& updates, Json* errors);
   Writes write(const Json& args, const Run& run);
   bool counts_in(std::uint32_t pipe, const Pipes& written, const Json& args);
   Json write_all(const Json& args, std::span<const Run> runs);
   void write_run(const Json& args, const Run& run, Json& answer);
   void write_one_by_one(const Json& args, const Run& run, Json& answer);
+  void check_handles(const std::string& table, const Pipes& pipes) const;
   void share_hits(const std::string& table);
   std::size_t entries_of(const Json& args);
 

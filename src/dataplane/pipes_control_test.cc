@@ -20,7 +20,9 @@ constexpr const char* kPipesSchema = R"({"learn_filters": [], "tables": [
    "data": [{"singleton": {"name": "$COUNTER_SPEC_PKTS"}}],
    "key": [{"name": "port", "match_type": "Exact", "type": {"type": "bytes", "width": 9}}],
    "action_specs": [{"name": "In.send", "action_scope": "TableAndDefault",
-                     "data": [{"name": "to", "type": {"type": "bytes", "width": 9}}]}]},
+                     "data": [{"name": "to", "type": {"type": "bytes", "width": 9}}]},
+                    {"name": "In.drop", "action_scope": "TableAndDefault", "data": []},
+                    {"name": "In.pass", "action_scope": "TableAndDefault", "data": []}]},
   {"name": "pipe.In.cells", "table_type": "Register", "size": 4, "has_const_default_action": false,
    "attributes": [], "key": [{"name": "$REGISTER_INDEX", "type": {"type": "uint32"}}],
    "data": [{"singleton": {"name": "In.cells.f1", "type": {"type": "bytes", "width": 32}}}]},
@@ -139,6 +141,22 @@ TEST_F(PipesControlTest, AnUpdateThatFailsInOnePipeIsDoneInNone) {
   EXPECT_EQ(second_.table.size(), 2U);
 }
 
+TEST_F(PipesControlTest, AnUpdateForWrongPipesIsAnErrorOfItsOwn) {
+  json unknown = update("insert", 3, 3);
+  unknown["table"] = "elsewhere";
+  unknown["data"]["$COUNTER_SPEC_PKTS"] = 1;
+  const json answer = write({update("insert", 1, 2), unknown, update("insert", 1, 3),
+                             of_pipes(update("insert", 2, 2), {1}), update("insert", 4, 4)},
+                            "continue");
+  EXPECT_EQ(answer.at("applied"), 2);
+  std::vector<std::size_t> places;
+  for (const json& error : answer.at("errors")) places.push_back(error.at("index"));
+  EXPECT_EQ(places, (std::vector<std::size_t>{1, 2, 3}));
+  EXPECT_EQ(error_of("table_write", {{"updates", {update("insert", 5, 5), unknown}}})
+                .find("bad_argument: updates[1]: "),
+            0U);
+}
+
 TEST_F(PipesControlTest, PartsOfABatchAreToldByTheirPlaceInTheWhole) {
   give_each_pipe_its_entries();
   const json answer =
@@ -234,6 +252,34 @@ TEST_F(PipesControlTest, EntriesThatDifferAreToldPipeByPipe) {
   EXPECT_FALSE(all[1].contains("data_of_pipes"));
   const json keys = {{"entries", {{{"key", {{"port", 4}}}}}}, {"pipes", {0}}};
   EXPECT_EQ(entries(keys), json{nullptr});
+}
+
+TEST_F(PipesControlTest, ActionsThatDifferAreToldPipeByPipe) {
+  give_each_pipe_its_entries();
+  const auto default_in = [&](unsigned pipe, const char* action) {
+    write({{{"op", "set_default"}, {"table", "forward"}, {"action", action}, {"pipes", {pipe}}}});
+  };
+  default_in(0, "drop");
+  default_in(1, "pass");
+  const auto read = [&] { return run("table_read", {{"table", "forward"}}).at("default"); };
+  EXPECT_EQ(read().at("actions_of_pipes"), (json{"In.drop", "In.pass"}));
+  default_in(1, "drop");
+  EXPECT_FALSE(read().contains("actions_of_pipes"));
+}
+
+TEST_F(PipesControlTest, HandlesAreThoseOfOneScope) {
+  write({update("insert", 1, 2)});
+  EXPECT_EQ(entries({{"handles", {2}}}).at(0).at("key").at("port"), 1);
+  write({{{"op", "clear"}, {"table", "forward"}}});
+  give_each_pipe_its_entries();
+  write({of_pipes(update("insert", 1, 2), {0}), of_pipes(update("insert", 4, 4), {1})});
+  const std::string expected =
+      "bad_argument: table_read: entries of table pipe.In.forward have other handles in each of "
+      "[[0],[1]]; ask for pipes of one of these with \"pipes\"";
+  EXPECT_EQ(error_of("table_read", {{"table", "forward"}, {"handles", {2}}}), expected);
+  EXPECT_EQ(error_of("table_read", {{"table", "forward"}, {"with_handles", true}}), expected);
+  const json of_second = entries({{"handles", {2}}, {"pipes", {1}}});
+  EXPECT_EQ(of_second.at(0).at("key").at("port"), 4);
 }
 
 // A second, in ns.

@@ -108,6 +108,7 @@ class ProgramControl final : public ControlPlane {
   void take_table(const std::string& name, const nlohmann::json& state);
   void take_groups(const std::string& name, const nlohmann::json& groups);
   void take_cells(const std::string& name, const nlohmann::json& state);
+  void take_byte_count_adjust(const std::string& name, std::int32_t bytes);
 
   std::string program_;
   nlohmann::json document_;

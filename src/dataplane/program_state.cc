@@ -175,12 +175,18 @@ Json ProgramControl::read_state() {
       put_if_any(cells, name, settings_of(*filter->second));
     }
   }
+  Json adjustments = Json::object();
+  for (const auto& [name, meter] : meters_)
+    if (meter->sets_byte_count_adjust()) adjustments[name] = meter->byte_count_adjust();
+  for (const auto& [name, table] : tables_)
+    if (table->sets_byte_count_adjust()) adjustments[name] = table->byte_count_adjust();
   Json hashes = Json::object();
   for (const auto& [name, hash] : hashes_) put_if_any(hashes, name, state_of(name, *hash));
   return {{"members", members},
           {"groups", groups},
           {"tables", tables},
           {"cells", cells},
+          {"byte_count_adjustments", adjustments},
           {"hashes", hashes}};
 }
 
@@ -190,6 +196,8 @@ void ProgramControl::take_state(const Json& state) {
   for (const auto& [name, groups] : state.at("groups").items()) take_groups(name, groups);
   for (const auto& [name, table] : state.at("tables").items()) take_table(name, table);
   for (const auto& [name, cells] : state.at("cells").items()) take_cells(name, cells);
+  for (const auto& [name, bytes] : state.at("byte_count_adjustments").items())
+    take_byte_count_adjust(name, bytes);
   for (const auto& [name, hash] : state.at("hashes").items()) {
     const auto found = hashes_.find(name);
     if (found == hashes_.end())
@@ -221,6 +229,18 @@ void ProgramControl::take_groups(const std::string& name, const Json& groups) {
     }
   }
   batch.commit();
+}
+
+void ProgramControl::take_byte_count_adjust(const std::string& name, std::int32_t bytes) {
+  const auto table = tables_.find(name);
+  if (const auto meter = meters_.find(name); meter != meters_.end()) {
+    meter->second->set_byte_count_adjust(bytes);
+  } else if (table != tables_.end() && table->second->meter_unit()) {
+    table->second->set_byte_count_adjust(bytes);
+  } else {
+    throw state_conflict("program " + program_ + " has no meter " + name +
+                         ", whose byte_count_adjust is set; set it to what it was first");
+  }
 }
 
 // Whoever is not there any more: nobody is forwarded by counts, by the others packets are.

@@ -6,6 +6,7 @@
 
 #include "common/command_error.h"
 #include "dataplane/program_control.h"
+#include "dataplane/ternary_index.h"
 
 namespace turntable::dataplane {
 namespace {
@@ -23,6 +24,7 @@ struct Revision {
   std::uint32_t size = 4;
   bool has_const_default = false;
   bool is_const = false;
+  bool begins_with_entry = false;
   DirectExterns direct = {.counter = true, .meter = MeterUnit::kBytes, .ages = true};
   std::uint32_t counter_cells = 4;
   std::uint32_t register_cells = 4;
@@ -66,6 +68,8 @@ json schema_of(const Revision& revision) {
             cells("pipe.In.pace", "Meter", 4, json::array())}}};
 }
 
+using TernaryTable = IndexedTable<TernaryMatchIndex<1>>;
+
 // One program: its control plane, and what that is of.
 class Instance {
  public:
@@ -76,12 +80,16 @@ class Instance {
     if (revision.match_type == std::string("Exact")) {
       table_ =
           std::make_unique<IndexedTable<ExactMatchIndex<1>>>(revision.size, 1, revision.direct);
+    } else if (revision.match_type == std::string("Ternary")) {
+      table_ = std::make_unique<TernaryTable>(
+          revision.size, 1, revision.direct,
+          std::vector<KeyField>{{.kind = MatchKind::kTernary, .offset = 0, .width = 32}});
     } else {
       table_ = std::make_unique<IndexedTable<LpmMatchIndex<1, 0, 32>>>(revision.size, 1,
                                                                        revision.direct);
     }
     table_->set_default({0});
-    if (revision.is_const) table_->add_entry({{1}, {}, 0}, {1});
+    if (revision.is_const || revision.begins_with_entry) table_->add_entry({{1}, {}, 0}, {1});
     control_.add_table("pipe.In.forward", *table_);
     control_.add_counter("pipe.In.seen", counter_);
     control_.add_register("pipe.In.values", register_);
@@ -183,6 +191,45 @@ TEST(ProgramState, EntriesThatTheNewProgramBeginsWithGiveWay) {
   EXPECT_EQ(next.entries()[0].at("key").at("dst"), 5);
 }
 
+TEST(ProgramState, DeletedEntriesOfTheProgramDoNotComeBack) {
+  const Revision with_entry{.begins_with_entry = true};
+  Instance before(with_entry), next(with_entry);
+  before.write({{"table", "forward"}, {"op", "delete"}, {"key", {{"dst", 1}}}});
+  ASSERT_EQ(next.entries().size(), 1U);
+  ASSERT_EQ(conflict(before, next), "");
+  EXPECT_TRUE(next.entries().empty());
+}
+
+TEST(ProgramState, OfEqualEntriesTheSameWins) {
+  const Revision ternary{.match_type = "Ternary"};
+  Instance before(ternary), next(ternary);
+  const auto insert = [&](unsigned value, unsigned mask, unsigned priority) {
+    before.write({{"table", "forward"},
+                  {"op", "insert"},
+                  {"key", {{"dst", {{"value", value}, {"mask", mask}}}}},
+                  {"priority", priority},
+                  {"action", "send"},
+                  {"data", {{"port", mask}}}});
+  };
+  insert(8, 8, 9);
+  insert(0, 0, 5);
+  insert(1, 1, 5);
+  before.write({{"table", "forward"},
+                {"op", "delete"},
+                {"key", {{"dst", {{"value", 8}, {"mask", 8}}}}},
+                {"priority", 9}});
+  insert(3, 3, 5);  // in the place of the deleted one
+  ASSERT_EQ(conflict(before, next), "");
+  const auto mask_of_winner = [](Instance& program) {
+    return static_cast<TernaryTable&>(program.table()).lookup(KeyWords<1>{3}).entry.words()
+        [program.table().data_start()];
+  };
+  EXPECT_EQ(mask_of_winner(before), 0U) << "the first that was inserted";
+  EXPECT_EQ(mask_of_winner(next), 0U);
+  ASSERT_EQ(next.entries().size(), 3U);
+  EXPECT_EQ(next.entries()[2].at("data").at("port"), 3) << "the last that was inserted";
+}
+
 TEST(ProgramState, ADefaultEntryGoesOnIfItWasChanged) {
   Instance before, next, unchanged;
   ASSERT_EQ(conflict(unchanged, next), "");
@@ -246,6 +293,21 @@ TEST(ProgramState, LimitsOfAMeterGoOnWithTheirBuckets) {
   EXPECT_EQ(next.meter().execute(2, 64, 0), kRed) << "one packet, and no rate";
 }
 
+TEST(ProgramState, WhatAMeterAddsToAFrameGoesOn) {
+  Instance before, next;
+  const auto adjust_of = [](Instance& program, const char* table) {
+    return program.call("meter_byte_count_adjust", {{"table", table}}).at("byte_count_adjust");
+  };
+  before.call("meter_byte_count_adjust", {{"table", "pace"}, {"byte_count_adjust", -18}});
+  before.call("meter_byte_count_adjust", {{"table", "forward"}, {"byte_count_adjust", 24}});
+  ASSERT_EQ(conflict(before, next), "");
+  EXPECT_EQ(adjust_of(next, "pace"), -18);
+  EXPECT_EQ(adjust_of(next, "forward"), 24);
+  EXPECT_EQ(conflict(before, {.name = "new", .direct = {}}),
+            "program new has no meter pipe.In.forward, whose byte_count_adjust is set; set it to "
+            "what it was first");
+}
+
 TEST(ProgramState, AnActionIsTheSameWithTheSameData) {
   Instance before;
   before.insert(5);
@@ -286,6 +348,7 @@ TEST(ProgramState, ConstantsAreTheNewProgramsWithTheirCounts) {
   EXPECT_EQ(next.entries()[0].at("data").at("$COUNTER_SPEC_PKTS"), 1);
   EXPECT_EQ(conflict(before, emptied), "") << "they were nobody's to keep";
   EXPECT_TRUE(emptied.entries().empty());
+  EXPECT_EQ(conflict(before, {.name = "new", .match_type = "LPM"}), "") << "only counts go";
 }
 
 }  // namespace

@@ -100,6 +100,7 @@ void Table::set_default(Words words) {
 void Table::add_entry(const Match& match, Words words) {
   insert(match, completed(std::move(words)));
   commit();
+  began_with_entries_ = true;
 }
 
 std::vector<std::uint32_t> Table::entries() const {

@@ -117,6 +117,7 @@ class Table {
         capacity_(capacity),
         direct_(std::move(direct)),
         stride_(static_cast<std::size_t>(data_words) + data_start() + direct_.aging_words()),
+        own_byte_count_adjust_(direct_.byte_count_adjust),
         pool_(stride_),
         initial_default_(stride_),
         matches_(1) {}
@@ -130,6 +131,10 @@ class Table {
   std::optional<MeterUnit> meter_unit() const noexcept { return direct_.meter; }
   std::int32_t byte_count_adjust() const noexcept { return direct_.byte_count_adjust; }
   void set_byte_count_adjust(std::int32_t bytes) noexcept { direct_.byte_count_adjust = bytes; }
+  // Whether it is another than the program's own.
+  bool sets_byte_count_adjust() const noexcept {
+    return direct_.byte_count_adjust != own_byte_count_adjust_;
+  }
   std::optional<FilterKind> filter_kind() const noexcept { return direct_.filter; }
   std::size_t filter_start() const noexcept { return direct_.filter_start(); }
   std::size_t cell_start() const noexcept { return direct_.cell_start(); }
@@ -156,6 +161,7 @@ class Table {
   // The program's own entries, while it is constructed; `words` may stop after the action's data.
   void set_default(Words words);
   void add_entry(const Match& match, Words words);
+  bool began_with_entries() const noexcept { return began_with_entries_; }
 
   std::span<const std::uint64_t> words(std::uint32_t entry) const {
     return {pool_.data() + entry * stride_, stride_};
@@ -179,6 +185,11 @@ class Table {
   // Nothing: no entry has it.
   std::optional<std::uint32_t> with_handle(std::uint32_t handle) const;
   std::vector<std::uint32_t> entries() const;  // in use, without the default entry
+  // The same, but entries that match alike in the order in which they are asked: inserted in this
+  // order into an empty table, the same one wins.
+  std::vector<std::uint32_t> entries_as_asked() const {
+    return index_.equals_as_asked(entries());
+  }
   void clear_counters();
   void clear_meters();  // none has limits any more
   // Of a table that ages. The clock is that of packets, and stands still between calls of at().
@@ -210,6 +221,8 @@ class Table {
   std::uint32_t capacity_;
   DirectExterns direct_;
   std::size_t stride_;
+  std::int32_t own_byte_count_adjust_;
+  bool began_with_entries_ = false;
   std::uint32_t size_ = 0;
   Words pool_;
   Words initial_default_;

@@ -151,12 +151,13 @@ Json TableState::default_entry() const {
 
 Json TableState::read() const {
   Json entries = Json::array();
-  for (const std::uint32_t number : table_.entries()) {
+  for (const std::uint32_t number : table_.entries_as_asked()) {
     Json found = entry(number);
     if (!schema_.is_const || found.contains("direct")) entries.push_back(std::move(found));
   }
   Json default_found = default_entry();
-  if (entries.empty() && default_found.empty()) return {};
+  const bool lost_entries = !schema_.is_const && table_.began_with_entries() && entries.empty();
+  if (entries.empty() && default_found.empty() && !lost_entries) return {};
   Json state = {{"keys", keys()},
                 {"implementation", profiles_.implementation_of(schema_)},
                 {"actions", actions()},
@@ -172,20 +173,23 @@ std::string TableState::named(const Match* match) const {
   return table + ", entry " + EntryCodec(schema_, table_).described(*match);
 }
 
-void TableState::check_keys(const Json& state) const {
-  if (state.at("entries").empty()) return;
-  const std::string what = "table " + schema_.name;
-  const std::string and_has = ", and the table has " + count_of_entries(state);
-  if (const Json now = keys(); now != state.at("keys")) {
-    throw state_conflict(what + ": program " + program_ + " has the key " + now.dump() +
-                         " instead of " + state.at("keys").dump() + and_has);
-  }
+bool TableState::have_place(const Json& entries, const Json& state) const {
+  const auto refuse_unless_counts = [&](const std::string& what) {
+    if (std::none_of(entries.begin(), entries.end(),
+                     [](const Json& entry) { return needs_place(entry); }))
+      return false;
+    throw state_conflict("table " + schema_.name + ": program " + program_ + " has " + what +
+                         ", and the table has " + count_of_entries(state));
+  };
+  if (const Json now = keys(); now != state.at("keys"))
+    return refuse_unless_counts("the key " + now.dump() + " instead of " +
+                                state.at("keys").dump());
   if (schema_.is_const && !state.at("is_const"))
-    throw state_conflict(what + ": program " + program_ + " has constants for entries" + and_has);
+    return refuse_unless_counts("constants for entries");
   const Json now = profiles_.implementation_of(schema_);
-  if (now == state.at("implementation")) return;
-  throw state_conflict(what + ": program " + program_ + " has the implementation " + now.dump() +
-                       " instead of " + state.at("implementation").dump() + and_has);
+  if (now == state.at("implementation")) return true;
+  return refuse_unless_counts("the implementation " + now.dump() + " instead of " +
+                              state.at("implementation").dump());
 }
 
 void TableState::check_action(const Json& state, const Json& now, const Json& entry,
@@ -272,14 +276,16 @@ void TableState::take_default(const Json& state, const Json& actions_now) {
 }
 
 void TableState::take(const Json& state) {
-  check_keys(state);
+  const Json& entries = state.at("entries");
+  const bool takes_entries = have_place(entries, state);
   if (!schema_.is_const && !state.at("is_const")) {
     for (const std::uint32_t entry : table_.entries()) table_.erase(Match(table_.match(entry)));
     table_.commit();
   }
   const Json actions_now = actions();
   try {
-    for (const Json& entry : state.at("entries")) take_entry(state, actions_now, entry);
+    if (takes_entries)
+      for (const Json& entry : entries) take_entry(state, actions_now, entry);
     take_default(state, actions_now);
   } catch (const CommandError& error) {  // of what the entry says, for instance its action's scope
     throw state_conflict(error.what());

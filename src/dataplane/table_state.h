@@ -26,7 +26,8 @@ class TableState {
 
   // {"keys", "implementation", "actions", "is_const", "entries", ["default"]}, where an entry is
   // {["key"], ["priority"], ["action"], ["data"], ["direct": {NAME: {"kind", "words"}}]}; of a
-  // constant entry, and of a default entry that is as it was, "direct" alone. null: nothing.
+  // constant entry, and of a default entry that is as it was, "direct" alone. No entries: those
+  // that the table began with were deleted. null: nothing.
   nlohmann::json read() const;
 
   // Instead of the entries that the program began with, those of `state`. Counts and ages of hits
@@ -58,7 +59,8 @@ class TableState {
   nlohmann::json default_entry() const;
 
   std::string named(const Match* match) const;  // nullptr: the default entry
-  void check_keys(const nlohmann::json& state) const;
+  // Throws where entries that need a place have none. False: counts that have none.
+  bool have_place(const nlohmann::json& entries, const nlohmann::json& state) const;
   void check_action(const nlohmann::json& state, const nlohmann::json& actions_now,
                     const nlohmann::json& entry, const Match* match) const;
   void take_entry(const nlohmann::json& state, const nlohmann::json& actions_now,

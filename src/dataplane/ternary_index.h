@@ -49,6 +49,15 @@ class TernaryMatchIndex final : public MatchIndex {
     rows_.erase(row);
     entries_.erase(found);
   }
+  // The places of a priority's entries get these entries in the order of their rows.
+  std::vector<std::uint32_t> equals_as_asked(std::vector<std::uint32_t> entries) const override {
+    std::map<std::uint32_t, std::uint32_t> priority_of;
+    for (const Row& row : rows_) priority_of[row.entry] = row.priority;
+    std::map<std::uint32_t, std::size_t> next_row;  // of a priority
+    for (std::size_t i = 0; i < rows_.size(); ++i) next_row.emplace(rows_[i].priority, i);
+    for (std::uint32_t& entry : entries) entry = rows_[next_row[priority_of[entry]]++].entry;
+    return entries;
+  }
   void clear() override {
     entries_.clear();
     rows_.clear();

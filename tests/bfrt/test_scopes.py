@@ -300,6 +300,19 @@ def test_counters_are_added_up(client: Client, switch: SoftswitchTarget) -> None
     assert client.read("seen", key, pipe=1)[0].data["$COUNTER_SPEC_PKTS"] == 2
 
 
+def test_counters_are_deleted_in_one_pipe(client: Client, switch: SoftswitchTarget) -> None:
+    client.delete("seen")
+    client.write_updates([scope(client, "seen", SINGLE)])
+    key = {"$COUNTER_INDEX": 0}
+    for port in (FIRST, SECOND, SECOND):
+        switch.send(port, FRAME)
+    every_cell = client.proto.TableEntry(table_id=client.table("seen")["id"])
+    every_cell.entry_tgt.pipe_id = 1
+    client.write_updates([client.update("DELETE", every_cell)])
+    assert client.read("seen", key, pipe=1)[0].data["$COUNTER_SPEC_PKTS"] == 0
+    assert client.read("seen", key, pipe=0)[0].data["$COUNTER_SPEC_PKTS"] == 1
+
+
 def test_a_direct_register_has_the_values_of_its_pipes(
     client: Client, switch: SoftswitchTarget
 ) -> None:
