@@ -24,7 +24,7 @@ Failure no_attribute(const bfrt::Table& table, TableAttribute::AttributeCase att
       what = "keys cannot be masked at run time in softswitch";
       break;
     case TableAttribute::kDynHashing:
-      what = "hashes cannot be changed at run time in softswitch";
+      what = "a hash has no attribute: tables NAME.algorithm and NAME.configure set it";
       break;
     case TableAttribute::kIntvlMs:
       what = "softswitch's port counters are always up to date, and no interval is kept";
@@ -33,7 +33,7 @@ Failure no_attribute(const bfrt::Table& table, TableAttribute::AttributeCase att
       what = "the replication engine's settings cannot be read";
       break;
     case TableAttribute::kSelectorUpdateNotify:
-      what = "softswitch has no selectors";
+      what = "nobody is told of updates of selectors";
       break;
     default:
       return invalid("table:" + table.name + ": " + what + ";");

@@ -91,7 +91,9 @@ PortMap PortMap::in_order(std::uint32_t pipes) {
 
 PortMap PortMap::read(const std::filesystem::path& file) {
   std::ifstream stream(file);
-  if (!stream) throw std::runtime_error(file.native() + ": cannot be read");
+  if (!stream)
+    throw std::runtime_error(
+        file.native() + ": cannot be read; expected a JSON object in a file, {\"1/0\": 132, …}");
   const Json document = Json::parse(stream, nullptr, /*allow_exceptions=*/false);
   if (!document.is_object())
     throw std::runtime_error(file.native() + ": no JSON object; expected {\"1/0\": 132, …}");

@@ -30,6 +30,20 @@ bool is_all_predefined(const Mode& mode) {
   return mode.scope_case() != Mode::kUserDefined && mode.predef() == Mode::ALL;
 }
 
+// A number of no name reaches us as it was sent.
+void check_predefined(const Mode& mode, const std::string& context) {
+  if (mode.scope_case() != Mode::kPredef || Mode::PredefinedMode_IsValid(mode.predef())) return;
+  throw invalid(context + ": predefined scope " + std::to_string(mode.predef()) +
+                "; expected ALL (0) or SINGLE (1);");
+}
+
+Failure no_scope_of(std::uint32_t pipe, const std::vector<Pipes>& scopes,
+                    const std::string& context) {
+  const std::string named = pipe == kAllPipes ? "0xffff" : std::to_string(pipe);
+  return invalid(context + ": no scope begins with pipe " + named + "; its scopes are " +
+                 Json(scopes).dump() + ": use the lowest pipe of one;");
+}
+
 // A byte for each scope, the first in the lowest: bits of its pipes.
 std::uint64_t as_bytes(const std::vector<Pipes>& scopes) {
   std::uint64_t value = 0;
@@ -97,6 +111,8 @@ void TableScope::write(const bfrt_proto::EntryScope& scope, SwitchLink& link) {
                         ": softswitch has one state for all pipes, so its one scope is ALL; start "
                         "softswitch with --pipes;");
   }
+  for (const Mode& mode : {scope.gress_scope(), scope.pipe_scope(), scope.prsr_scope()})
+    check_predefined(mode, context);
   const std::vector<Pipes> scopes = scopes_of(scope.pipe_scope());
   const std::lock_guard lock(mutex_);
   try {
@@ -145,7 +161,7 @@ void TableScope::check_parser(const bfrt_proto::TargetDevice& target,
 
 std::optional<Pipes> TableScope::named_by(std::uint32_t pipe) const {
   const auto scope =
-      std::ranges::find_if(scopes_, [&](const Pipes& scope) { return scope.front() == pipe; });
+      std::ranges::find_if(scopes_, [&](const Pipes& each) { return each.front() == pipe; });
   return scope == scopes_.end() ? std::nullopt : std::optional(*scope);
 }
 
@@ -163,8 +179,7 @@ Pipes TableScope::of_written_entry(const bfrt_proto::TargetDevice& target,
                   "scope;");
   }
   if (auto named = named_by(target.pipe_id())) return *named;
-  throw invalid(context + ": no scope begins with pipe " + std::to_string(target.pipe_id()) +
-                "; its scopes are " + Json(scopes_).dump() + ";");
+  throw no_scope_of(target.pipe_id(), scopes_, context);
 }
 
 std::optional<Pipes> TableScope::of_read_entry(const bfrt_proto::TargetDevice& target,
@@ -208,7 +223,7 @@ Pipes TableScope::of_cell(const bfrt_proto::TargetDevice& target,
   const std::lock_guard lock(mutex_);
   if (all) return {target.pipe_id()};
   if (auto named = named_by(target.pipe_id())) return *named;
-  throw invalid(context + ": no scope begins with pipe " + std::to_string(target.pipe_id()) + ";");
+  throw no_scope_of(target.pipe_id(), scopes_, context);
 }
 
 }  // namespace turntable::bfrt_server

@@ -200,7 +200,11 @@ void HashCodec::write_algorithm(const Json& args, const Json& data) {
     const Json name = data.value("algorithm_name", Json("RANDOM"));
     if (!name.is_string())
       throw bad_argument(what + ", algorithm_name: " + name.dump() + "; expected a text");
-    chosen = named_hash_algorithm(name.get<std::string>(), hash_.shape().width);
+    try {
+      chosen = named_hash_algorithm(name.get<std::string>(), hash_.shape().width);
+    } catch (const CommandError& error) {
+      throw bad_argument(what + ", algorithm_name: " + error.what());
+    }
   } else if (action == kUserDefined) {
     chosen = user_defined(data);
   } else {

@@ -12,6 +12,9 @@
 namespace turntable::dataplane {
 namespace {
 
+constexpr const char* kExpected =
+    "; expected a library as `p4soft compile` makes it of a P4 program";
+
 [[noreturn]] void fail(const char* path, const std::string& reason) {
   throw std::runtime_error("cannot load the P4 program " + std::string(path) + ": " + reason);
 }
@@ -20,8 +23,7 @@ template <class Function>
 Function* find(void* library, const char* path, const char* symbol) {
   void* address = dlsym(library, symbol);
   if (address == nullptr) {
-    fail(path, "it has no symbol " + std::string(symbol) +
-                   "; expected a library built by turntable_p4_program (cmake/P4.cmake)");
+    fail(path, "it has no symbol " + std::string(symbol) + kExpected);
   }
   return reinterpret_cast<Function*>(address);
 }
@@ -33,7 +35,7 @@ std::unique_ptr<Program> load_program(const char* path, std::uint32_t pipes) {
   const std::string file =
       std::string(path).find('/') == std::string::npos ? std::string("./") + path : path;
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) fail(path, dlerror());
+  if (library == nullptr) fail(path, std::string(dlerror()) + kExpected);
   const std::uint32_t abi = find<ProgramAbiFunction>(library, path, kProgramAbiSymbol)();
   if (abi != kProgramAbi) {
     fail(path, "it was built for program interface " + std::to_string(abi) + ", this program has " +

@@ -58,8 +58,17 @@ Request parse_request(const Json& item) {
 }
 
 std::vector<Request> parse_requests(const std::string& text) {
-  const Json array = Json::parse(text);
-  if (!array.is_array()) throw bad_argument("expected a JSON array of {node, command, args}");
+  constexpr const char* kExpected =
+      R"(; expected an array, for instance [{"node": "softswitch", "command": "ping"}])";
+  Json array;
+  try {
+    array = Json::parse(text);
+  } catch (const Json::parse_error& error) {
+    throw bad_argument("standard input is no JSON (at its byte " + std::to_string(error.byte) +
+                       ")" + kExpected);
+  }
+  if (!array.is_array())
+    throw bad_argument("standard input is no JSON array" + std::string(kExpected));
   std::vector<Request> requests;
   for (const Json& item : array) requests.push_back(parse_request(item));
   return requests;

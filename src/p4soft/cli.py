@@ -25,6 +25,8 @@ from p4soft.emit.program import Translation, emit_program
 from p4soft.errors import P4Error, P4Warning, Position
 from p4soft.files import write_if_changed
 from p4soft.frontend.program_parser import parse
+from p4soft.run.directories import make
+from p4soft.run.errors import RunError
 
 INCLUDE = Path(__file__).parent / "include"
 # So that shared P4 code can tell this translator from bf-p4c, if it must.
@@ -172,12 +174,13 @@ def main(arguments: list[str] | None = None) -> int:
         "--output",
         type=Path,
         required=True,
+        metavar="DIR",
         help="directory for NAME.cpp, NAME.bfrt.json and NAME.p4info.txtpb",
     )
     options = parser.parse_args(arguments)
     try:
         made = translated(options)
-        options.output.mkdir(parents=True, exist_ok=True)
+        make("--output", options.output)
         name = options.program.stem
         write_if_changed(options.output / f"{name}.cpp", made.code)
         write_if_changed(options.output / f"{name}.bfrt.json", made.schema)
@@ -185,6 +188,9 @@ def main(arguments: list[str] | None = None) -> int:
     except P4Error as error:
         print(error, file=sys.stderr)
         return 1
+    except RunError as error:
+        print(f"p4soft: {error}", file=sys.stderr)
+        return error.status
     except OSError as error:
         print(f"p4soft: {text_of(error)}", file=sys.stderr)
         return 2

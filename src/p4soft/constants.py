@@ -83,10 +83,17 @@ def _camel(name: str) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """Exit status: 0 written, 1 wrong or unsupported P4, 2 usage or unreadable file."""
-    parser = argparse.ArgumentParser(prog="p4soft constants", description=__doc__.splitlines()[0])
-    parser.add_argument("file", type=Path, help="for example p4/shared/control_plane.p4")
+    parser = argparse.ArgumentParser(
+        prog="p4soft constants",
+        description="Makes a C++ header of the enums and constants of a P4 file.",
+    )
+    parser.add_argument(
+        "file", type=Path, metavar="FILE.p4", help="for example p4/shared/control_plane.p4"
+    )
     parser.add_argument("--namespace", required=True, help="of the C++ names")
-    parser.add_argument("--output", type=Path, required=True, help="directory for NAME.h")
+    parser.add_argument(
+        "--output", type=Path, required=True, metavar="DIR", help="directory for NAME.h"
+    )
     options = parser.parse_args(arguments)
     try:
         text = cpp_header(options.file.name, options.namespace, read(options.file))

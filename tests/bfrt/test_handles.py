@@ -21,9 +21,7 @@ def to(mac: int) -> dict[str, Any]:
     return {"hdr.ethernet.dst_addr": mac}
 
 
-def handle_of(
-    client: Client, table: str, key: dict[str, Any] | None, pipe: int = ALL_PIPES
-) -> int:
+def handle_of(client: Client, table: str, key: dict[str, Any] | None, pipe: int = ALL_PIPES) -> int:
     question = client.proto.Entity()
     entry = client.entry(table, key)
     question.handle.table_id = entry.table_id

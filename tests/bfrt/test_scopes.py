@@ -260,6 +260,26 @@ def test_wrong_scopes_are_refused(client: Client, user_defined: int) -> None:
     assert read_scope(client, "forward").pipe_scope.predef == ALL
 
 
+def test_a_predefined_scope_of_no_name_is_refused(client: Client) -> None:
+    client.write_updates([scope(client, "forward", SINGLE)])
+    failed = failing(client, scope(client, "forward", 7))
+    assert failed.codes() == [INVALID]
+    assert "predefined scope 7; expected ALL (0) or SINGLE (1)" in failed.details[0][1]
+    all_three = {"gress_scope": ALL, "prsr_scope": 2}
+    assert failing(client, scope(client, "forward", ALL, **all_three)).codes() == [INVALID]
+    assert read_scope(client, "forward").pipe_scope.predef == SINGLE
+
+
+def test_who_names_no_scope_is_told_those_that_there_are(client: Client) -> None:
+    client.write_updates([scope(client, "forward", SINGLE)])
+    entry = client.entry("forward", to(MAC), "send", {"port": FIRST})
+    failed = failing(client, client.update("INSERT", entry), pipe=ALL_PIPES)
+    assert failed.codes() == [INVALID]
+    assert (
+        "no scope begins with pipe 0xffff; its scopes are [[0],[1]]: use the lowest pipe of one"
+    ) in failed.details[0][1]
+
+
 def test_a_value_set_may_be_of_one_gress_and_parser(client: Client) -> None:
     """As tna_pvs has it: who writes for both, or for all, is refused."""
     client.delete("unwanted")

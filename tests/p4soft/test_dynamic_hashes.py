@@ -390,7 +390,7 @@ WRONG = {
     "no list in P4": ("whole.configure", {"data": {SRC: [{"order": 1}]}}, "no list of fields"),
     "no such algorithm": (
         "wide.algorithm", {"action": "pre_defined", "data": {"algorithm_name": "CRC_9"}},
-        "no algorithm of a hash has the name \"CRC_9\"",
+        "wide.algorithm, algorithm_name: no algorithm of a hash has the name \"CRC_9\"",
     ),
     "no such action": ("wide.algorithm", {"action": "own", "data": {}}, "no action \"own\""),
     "no action": ("wide.algorithm", {"data": {"rotate": 1}}, "without an action"),

@@ -19,7 +19,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from .environment import Environment, ImportFailedError
+from .environment import PARTS, Environment, ImportFailedError, missing_modules
 from .examples import Example, examples
 from .testbed import Links, Switch, SwitchError
 
@@ -75,14 +75,18 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--python", type=Path, required=True, help="of an environment with ptf")
     parser.add_argument("programs", nargs="*", help="names of examples; without, all")
     options = parser.parse_args(arguments)
-    if not (options.studio / "pkgsrc" / "p4-examples" / "p4_16_programs").is_dir():
-        parser.error(f"--studio {options.studio}: no pkgsrc/p4-examples/p4_16_programs in it; "
-                     "expected a checkout of github.com/p4lang/open-p4studio")  # fmt: skip
+    for part in PARTS:
+        if not (options.studio / part).is_dir():
+            parser.error(f"--studio {options.studio}: no {part} in it; expected a checkout of "
+                         "github.com/p4lang/open-p4studio (docs/others-tests.md)")  # fmt: skip
     if not examples(options.studio, []):
         parser.error(f"--studio {options.studio}: none of its examples has a test.py")
     if not os.access(options.python, os.X_OK):
         parser.error(f"--python {options.python}: no program; expected that of an environment "
                      "with ptf (docs/softswitch.md)")  # fmt: skip
+    if missing := missing_modules(options.python):
+        parser.error(f"--python {options.python}: it has no {', '.join(missing)}; expected an "
+                     "environment made as docs/others-tests.md says")  # fmt: skip
     if os.geteuid() != 0:
         parser.error("network namespaces need root; run it with sudo")
     unknown = set(options.programs) - {each.name for each in examples(options.studio, [])}

@@ -11,10 +11,14 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
-from .examples import Example
+from .examples import EXAMPLES, Example
 from .testbed import Links
 
 BFRT = Path("pkgsrc/bf-drivers/src/bf_rt")
+CLIENT = BFRT / "bfruntime_grpc_client" / "python"
+BASE_CLASSES = Path("pkgsrc/ptf-modules/ptf-utils")
+PARTS = (EXAMPLES, CLIENT, BFRT / "proto", BASE_CLASSES)  # of a checkout
+_MODULES = ("ptf", "scapy", "grpc", "grpc_tools", "google.rpc", "six")
 # As the SDE's run_ptf_tests.py says to the tests.
 PARAMETERS = {
     "arch": "tofino", "target": "asic-model", "test_seed": "1",
@@ -46,8 +50,8 @@ class Environment:
         self._path = directory / "python"
         self._own_packets = studio / "pkgsrc/ptf-modules/bf-pktpy"
         client = self._path / "bfrt_grpc"
-        shutil.copytree(studio / BFRT / "bfruntime_grpc_client" / "python", client)
-        shutil.copytree(studio / "pkgsrc/ptf-modules/ptf-utils", self._path / "p4testutils")
+        shutil.copytree(studio / CLIENT, client)
+        shutil.copytree(studio / BASE_CLASSES, self._path / "p4testutils")
         for package in (client, self._path / "p4testutils"):
             (package / "__init__.py").touch()
         shutil.copy(Path(__file__).with_name("older_python.py"), self._path / "sitecustomize.py")
@@ -110,6 +114,25 @@ class Environment:
         )
         (self._path / f"{example.name}.log").write_text(result.stdout)
         return Ended(result.returncode, result.stdout)
+
+
+def missing_modules(python: Path) -> list[str]:
+    """Of those that every example needs, which an environment has not: a program that is no Python
+    has none.
+    """
+    code = (
+        "import importlib.util, sys\n"
+        "def has(name):\n"
+        "    try:\n"
+        "        return importlib.util.find_spec(name) is not None\n"
+        "    except ImportError:\n"
+        "        return False\n"
+        "print(*(name for name in sys.argv[1:] if not has(name)))"
+    )
+    done = subprocess.run(
+        [python, "-c", code, *_MODULES], capture_output=True, text=True, check=False
+    )
+    return done.stdout.split() if done.returncode == 0 else list(_MODULES)
 
 
 def why_failed(ended: Ended) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+EXAMPLES = Path("pkgsrc/p4-examples/p4_16_programs")  # in a checkout
 # What the SDE's scripts take where an example has no ports.json: port i is between veth(2i), of the
 # switch, and veth(2i+1), of the test.
 DEFAULT_PORTS = {port: (f"veth{2 * port}", f"veth{2 * port + 1}") for port in range(17)}
@@ -60,7 +61,7 @@ class Example:
 
 def examples(studio: Path, names: Sequence[str]) -> list[Example]:
     """In the order of their names; without names, all for a Tofino 1."""
-    root = studio / "pkgsrc" / "p4-examples" / "p4_16_programs"
+    root = studio / EXAMPLES
     found = []
     for test in sorted(root.glob("*/test.py")):
         directory = test.parent

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from .__main__ import main
-from .environment import Ended, last_error, why_failed
+from .environment import PARTS, Ended, last_error, why_failed
 from .examples import examples
 
 HERE = Path(__file__).parent
@@ -111,18 +111,43 @@ def test_a_test_passes_only_if_ptf_says_so(status: int, said: str, reason: str) 
     assert why_failed(Ended(status, said)) == reason
 
 
+def parts(root: Path, *but: Path) -> Path:
+    """A checkout with the directories that are needed, without some of them."""
+    for part in set(PARTS) - set(but):
+        (root / part).mkdir(parents=True, exist_ok=True)
+    return root
+
+
+def usage_error(capsys: pytest.CaptureFixture[str], studio: Path, python: str = "/bin/sh") -> str:
+    with pytest.raises(SystemExit, match="2"):
+        main(["--studio", str(studio), "--python", python])
+    return capsys.readouterr().err
+
+
 def test_a_checkout_without_tests_is_wrong_usage(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "pkgsrc" / "p4-examples" / "p4_16_programs").mkdir(parents=True)
-    with pytest.raises(SystemExit, match="2"):
-        main(["--studio", str(tmp_path), "--python", "/bin/sh"])
-    assert "none of its examples has a test.py" in capsys.readouterr().err
+    assert "none of its examples has a test.py" in usage_error(capsys, parts(tmp_path))
 
 
-def test_a_directory_that_is_no_checkout_is_wrong_usage(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("part", PARTS, ids=str)
+def test_a_checkout_without_a_part_is_wrong_usage(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], part: Path
 ) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        main(["--studio", str(tmp_path), "--python", "/bin/sh"])
-    assert "expected a checkout of github.com/p4lang/open-p4studio" in capsys.readouterr().err
+    said = usage_error(capsys, parts(tmp_path, part))
+    assert f"{tmp_path}: no {part} in it; expected a checkout of " in said
+    assert "github.com/p4lang/open-p4studio (docs/others-tests.md)" in said
+
+
+def test_an_environment_without_its_packages_is_wrong_usage(
+    studio: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    parts(studio)
+    said = usage_error(capsys, studio)  # no Python at all
+    assert "--python /bin/sh: it has no ptf, scapy, grpc, grpc_tools, google.rpc, six" in said
+    bare = tmp_path / "python"
+    bare.write_text(f'#!/bin/sh\nexec {sys.executable} -I -S "$@"\n')  # without site-packages
+    bare.chmod(0o755)
+    said = usage_error(capsys, studio, str(bare))
+    assert f"--python {bare}: it has no ptf, scapy, grpc, grpc_tools, google.rpc, six" in said
+    assert "expected an environment made as docs/others-tests.md says" in said

@@ -129,3 +129,20 @@ def test_a_translator_that_fails_does_not_call_the_program_wrong(
     monkeypatch.setattr(cli, "translated", fail)
     assert compile_command.main([str(source), "--output", str(source.parent)]) == 3
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--output", "--cache-dir"])
+def test_a_directory_that_cannot_be_made_is_wrong_usage(
+    build_dir: Path, source: Path, compiler: Path, tmp_path: Path, option: str
+) -> None:
+    """Before anything is compiled."""
+    compiled = tmp_path / "compiled"
+    compiler.write_text(SCRIPT.replace("for file", f"touch {compiled}; for file"))
+    directories = {"--output": tmp_path / "output", "--cache-dir": tmp_path / "cache"}
+    directories[option] = source
+    words = [word for pair in directories.items() for word in pair]
+    done = run(source, "-I", source.parent / "include", *words, CXX=str(compiler))
+    assert done.stderr == (
+        f"p4soft: {option} {source}: File exists; expected a directory, or a place for one\n"
+    )
+    assert (done.returncode, compiled.exists()) == (2, False)

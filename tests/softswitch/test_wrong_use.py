@@ -43,6 +43,24 @@ def run(*words: str | Path, **environment: str) -> tuple[int, str]:
         (["--port", "1=lo", "--bfrt", "here"], "--bfrt here: expected ADDRESS or ADDRESS:PORT"),
         (["--port", "1=lo", "--bfrt", "127.0.0.1:99999"], "for instance 127.0.0.1:50052, or off"),
         (["--port", "1=lo", "--p4runtime", ":1"], "--p4runtime :1: expected ADDRESS"),
+        (
+            ["--port", "1=lo", "--bfrt", "0.0.0.0"],
+            "--bfrt 0.0.0.0: this is every network of the host",
+        ),
+        (
+            ["--port", "1=lo", "--p4runtime", "[::]:1"],
+            "expected one address, for instance 127.0.0.1:9559",
+        ),
+        (
+            ["--port", "255=lo", "--port", "256=b", "--pipes", "2"],
+            "port 256=b: of pipe 2, and --pipes 2 has those from 0 to 1; expected a number below "
+            "256, or more pipes",
+        ),
+        (
+            ["--port", "1=lo", "--cpu-port", "320=b", "--pipes", "2"],
+            "port 320=b: of pipe 2, and --pipes 2 has",
+        ),
+        (["--cpu-port", "lo", "--port", "1=lo"], "for instance --cpu-port 64=veth1"),
         (["--port", "1=lo", "--tarce"], "unrecognized arguments: --tarce"),
         (["--port", "1=lo", "-D", "1X"], "'1X' is not NAME or NAME=VALUE"),
     ],

@@ -41,7 +41,13 @@ class Server:
             address, colon, port = text.rpartition(":")
         address = address.removeprefix("[").removesuffix("]")
         with contextlib.suppress(ValueError):
-            ipaddress.ip_address(address)
+            if ipaddress.ip_address(address).is_unspecified:
+                raise RunError(
+                    f"{self.option} {text}: this is every network of the host, and whoever reaches "
+                    f"the port controls the switch; expected one address, for instance "
+                    f"{self.default}",
+                    status=2,
+                )
             if not colon:
                 return ["--address", address]
             if 0 <= int(port) <= 0xFFFF:
@@ -132,6 +138,7 @@ class _Switch:
         front = ports.parse("--port", options.port)
         cpu = ports.parse("--cpu-port", options.cpu_port)
         ports.check_unique([*front, *cpu])
+        ports.check_pipes([*front, *cpu], int(options.pipes or 1))
         listening = {
             server: server.listen(text)
             for server, text in ((BFRT, options.bfrt), (P4RUNTIME, options.p4runtime))

@@ -12,10 +12,11 @@ from p4soft import cli
 from p4soft.errors import P4Error
 from p4soft.run import cache, compiler, installation
 from p4soft.run.confinement import MEMORY_BYTES, confine
+from p4soft.run.directories import make
 from p4soft.run.errors import RunError
 from p4soft.run.processes import StopRequested, stop_on_signals
 
-_FAILED = 3
+_WRONG_USAGE, _FAILED = 2, 3
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -36,7 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     except RunError as error:
         print(f"p4soft: {error}", file=sys.stderr)
-        return _FAILED
+        return error.status if error.status == _WRONG_USAGE else _FAILED
     except MemoryError:
         limit = f" of {MEMORY_BYTES >> 30} GiB (--confined)" if options.confined else ""
         print(f"p4soft: the program takes more memory than there is{limit}", file=sys.stderr)
@@ -74,7 +75,7 @@ def _compile(options: argparse.Namespace) -> None:
     found = installation.find()
     name = options.program.stem
     made = cli.translated(options, confined=options.confined)
+    make("--output", options.output)
     program = cache.compiled(name, made, chosen, found, options.cache_dir, traced=False)
-    options.output.mkdir(parents=True, exist_ok=True)
     for file in (program.library, program.schema, program.p4info):
         shutil.copyfile(file, options.output / file.name)

@@ -27,14 +27,14 @@ class PortArgument:
         return f"{self.number}={self.interface}"
 
 
-OPTIONS = ("--port", "--cpu-port")
+_EXAMPLES = {"--port": "1=veth1", "--cpu-port": "64=veth1"}
 
 
 def with_values(words: list[str]) -> list[str]:
     """`--port -1=veth1` in one word: argparse takes the second for an option."""
     joined: list[str] = []
     for word in words:
-        if joined and joined[-1] in OPTIONS and not word.startswith("--"):
+        if joined and joined[-1] in _EXAMPLES and not word.startswith("--"):
             joined[-1] += f"={word}"
         else:
             joined.append(word)
@@ -51,7 +51,8 @@ def parse(option: str, texts: Iterable[str]) -> list[PortArgument]:
 def _parse(option: str, text: str) -> PortArgument:
     number, equals, interface = text.partition("=")
     if not (number.isascii() and number.isdigit() and equals and interface):
-        message = f"{option} {text}: expected NUMBER=INTERFACE, for instance {option} 1=veth1"
+        example = f"{option} {_EXAMPLES[option]}"
+        message = f"{option} {text}: expected NUMBER=INTERFACE, for instance {example}"
         raise RunError(message, status=2)
     port = PortArgument(int(number), interface)
     if port.number >= _PORTS or port.number % _PORTS_OF_A_PIPE in _RECIRCULATION:
@@ -74,6 +75,18 @@ def check_unique(ports: Iterable[PortArgument]) -> None:
             message = f"port {port}: {other} is a port already; expected each number and each "
             raise RunError(message + "interface once: take another one", status=2)
         numbers[port.number] = interfaces[port.interface] = port
+
+
+def check_pipes(ports: Iterable[PortArgument], pipes: int) -> None:
+    """Raises RunError for a port of a pipe that is not there; one pipe has all ports."""
+    below = _PORTS if pipes == 1 else pipes * _PORTS_OF_A_PIPE
+    for port in ports:
+        if port.number >= below:
+            raise RunError(
+                f"port {port}: of pipe {port.number // _PORTS_OF_A_PIPE}, and --pipes {pipes} has "
+                f"those from 0 to {pipes - 1}; expected a number below {below}, or more pipes",
+                status=2,
+            )
 
 
 def check_interfaces(ports: Iterable[PortArgument]) -> None:
