@@ -283,7 +283,7 @@ TEST_F(PipesControlTest, HandlesAreThoseOfOneScope) {
 }
 
 // A second, in ns.
-constexpr std::uint64_t kSecond = 1'000'000'000;
+constexpr std::uint64_t kSecondNs = 1'000'000'000;
 
 class AgingPipesTest : public PipesControlTest {
  protected:
@@ -302,10 +302,10 @@ class AgingPipesTest : public PipesControlTest {
 
 TEST_F(AgingPipesTest, AHitInOnePipeKeepsAnEntryOfAllAlive) {
   insert_with_ttl({0, 1});
-  second_.receive(1, kSecond * 3 / 2);
-  EXPECT_EQ(events(2 * kSecond), json::array());
+  second_.receive(1, kSecondNs * 3 / 2);
+  EXPECT_EQ(events(2 * kSecondNs), json::array());
   EXPECT_EQ(entries().at(0).at("data").at("$ENTRY_TTL"), 500);
-  EXPECT_EQ(events(3 * kSecond), (json{{{"key", {{"port", 1}}}, {"state", "ENTRY_IDLE"}}}));
+  EXPECT_EQ(events(3 * kSecondNs), (json{{{"key", {{"port", 1}}}, {"state", "ENTRY_IDLE"}}}));
   run("aging_update", {{"table", "forward"}});
   EXPECT_EQ(entries({{"pipes", {0}}}).at(0).at("data").at("$ENTRY_HIT_STATE"), "ENTRY_ACTIVE");
 }
@@ -314,8 +314,8 @@ TEST_F(AgingPipesTest, EntriesOfAScopeAgeForThemselves) {
   give_each_pipe_its_entries();
   insert_with_ttl({0});
   insert_with_ttl({1});
-  first_.receive(1, kSecond * 3 / 2);
-  EXPECT_EQ(events(2 * kSecond),
+  first_.receive(1, kSecondNs * 3 / 2);
+  EXPECT_EQ(events(2 * kSecondNs),
             (json{{{"key", {{"port", 1}}}, {"state", "ENTRY_IDLE"}, {"pipe", 1}}}));
 }
 
