@@ -221,8 +221,9 @@ TEST(ProgramState, OfEqualEntriesTheSameWins) {
   insert(3, 3, 5);  // in the place of the deleted one
   ASSERT_EQ(conflict(before, next), "");
   const auto mask_of_winner = [](Instance& program) {
-    return static_cast<TernaryTable&>(program.table()).lookup(KeyWords<1>{3}).entry.words()
-        [program.table().data_start()];
+    return static_cast<TernaryTable&>(program.table())
+        .lookup(KeyWords<1>{3})
+        .entry.words()[program.table().data_start()];
   };
   EXPECT_EQ(mask_of_winner(before), 0U) << "the first that was inserted";
   EXPECT_EQ(mask_of_winner(next), 0U);
