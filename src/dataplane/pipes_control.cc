@@ -365,9 +365,8 @@ void PipesControl::share_hits(const std::string& table) {
 // Entries of two scopes may have the same handle.
 void PipesControl::check_handles(const std::string& table, const Pipes& pipes) const {
   const auto& scopes = scopes_.of(table);
-  if (std::ranges::any_of(scopes, [&](const Pipes& scope) {
-        return std::ranges::includes(scope, pipes);
-      }))
+  if (std::ranges::any_of(scopes,
+                          [&](const Pipes& scope) { return std::ranges::includes(scope, pipes); }))
     return;
   throw bad_argument("table_read: entries of table " + table + " have other handles in each of " +
                      Json(scopes).dump() + "; ask for pipes of one of these with \"pipes\"");

@@ -37,16 +37,19 @@ json schema_of(const Revision& revision) {
     if (revision.direct.counter) data.push_back({{"singleton", {{"name", field}}}});
   const json no_action = {
       {"name", "In.drop"}, {"action_scope", "TableAndDefault"}, {"data", json::array()}};
+  json key = {{{"name", "dst"},
+               {"match_type", revision.match_type},
+               {"type", {{"type", "bytes"}, {"width", 32}}}}};
+  if (revision.match_type == std::string("Ternary"))
+    key.push_back(
+        {{"name", "$MATCH_PRIORITY"}, {"match_type", "Exact"}, {"type", {{"type", "uint32"}}}});
   const json forward = {{"name", "pipe.In.forward"},
                         {"table_type", "MatchAction_Direct"},
                         {"size", revision.size},
                         {"has_const_default_action", revision.has_const_default},
                         {"attributes", revision.is_const ? json{"ConstTable"} : json::array()},
                         {"data", data},
-                        {"key",
-                         {{{"name", "dst"},
-                           {"match_type", revision.match_type},
-                           {"type", {{"type", "bytes"}, {"width", 32}}}}}},
+                        {"key", key},
                         {"action_specs", {no_action, revision.entries_action}}};
   const auto cells = [](const char* name, const char* type, std::uint32_t size,
                         const json& fields) {
@@ -221,8 +224,9 @@ TEST(ProgramState, OfEqualEntriesTheSameWins) {
   insert(3, 3, 5);  // in the place of the deleted one
   ASSERT_EQ(conflict(before, next), "");
   const auto mask_of_winner = [](Instance& program) {
-    return static_cast<TernaryTable&>(program.table()).lookup(KeyWords<1>{3}).entry.words()
-        [program.table().data_start()];
+    return static_cast<TernaryTable&>(program.table())
+        .lookup(KeyWords<1>{3})
+        .entry.words()[program.table().data_start()];
   };
   EXPECT_EQ(mask_of_winner(before), 0U) << "the first that was inserted";
   EXPECT_EQ(mask_of_winner(next), 0U);

@@ -187,9 +187,7 @@ class Table {
   std::vector<std::uint32_t> entries() const;  // in use, without the default entry
   // The same, but entries that match alike in the order in which they are asked: inserted in this
   // order into an empty table, the same one wins.
-  std::vector<std::uint32_t> entries_as_asked() const {
-    return index_.equals_as_asked(entries());
-  }
+  std::vector<std::uint32_t> entries_as_asked() const { return index_.equals_as_asked(entries()); }
   void clear_counters();
   void clear_meters();  // none has limits any more
   // Of a table that ages. The clock is that of packets, and stands still between calls of at().

@@ -182,8 +182,7 @@ bool TableState::have_place(const Json& entries, const Json& state) const {
                          ", and the table has " + count_of_entries(state));
   };
   if (const Json now = keys(); now != state.at("keys"))
-    return refuse_unless_counts("the key " + now.dump() + " instead of " +
-                                state.at("keys").dump());
+    return refuse_unless_counts("the key " + now.dump() + " instead of " + state.at("keys").dump());
   if (schema_.is_const && !state.at("is_const"))
     return refuse_unless_counts("constants for entries");
   const Json now = profiles_.implementation_of(schema_);
