@@ -139,7 +139,7 @@ void HashCodec::check_beside(const std::vector<HashSlice>& before, const HashSli
     if (added.order == 0 || other.order != added.order) continue;
     if (other.length != added.length) {
       refuse({what, "field ", fields[other.field].name, ", ", range(other),
-              ", has the same order, so that they may change places, and another length; expected "
+              ", has the same order, so that they may change places, and another length; expected ",
               "equal lengths or another order"});
     }
     if (++of_this_order == 2) {

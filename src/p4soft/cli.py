@@ -25,6 +25,7 @@ from p4soft.emit.program import Translation, emit_program
 from p4soft.errors import P4Error, P4Warning, Position
 from p4soft.files import write_if_changed
 from p4soft.frontend.program_parser import parse
+from p4soft.options import OptionParser
 from p4soft.run.directories import make
 from p4soft.run.errors import RunError
 
@@ -166,9 +167,7 @@ def text_of(error: OSError) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """Exit status: 0 translated, 1 wrong or unsupported program, 2 usage or unreadable file."""
-    parser = argparse.ArgumentParser(
-        prog="p4soft translate", description="Translates P4_16 for TNA to C++."
-    )
+    parser = OptionParser(prog="p4soft translate", description="Translates P4_16 for TNA to C++.")
     add_program_arguments(parser)
     parser.add_argument(
         "--output",

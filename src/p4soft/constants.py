@@ -8,7 +8,6 @@ writes DIR/NAME.h for C++. The file includes those that declare them; it need no
 
 from __future__ import annotations
 
-import argparse
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from p4soft.check.types import Enum
 from p4soft.errors import P4Error
 from p4soft.files import write_if_changed
 from p4soft.frontend.program_parser import parse
+from p4soft.options import OptionParser
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def _camel(name: str) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """Exit status: 0 written, 1 wrong or unsupported P4, 2 usage or unreadable file."""
-    parser = argparse.ArgumentParser(
+    parser = OptionParser(
         prog="p4soft constants",
         description="Makes a C++ header of the enums and constants of a P4 file.",
     )

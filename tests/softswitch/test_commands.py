@@ -80,3 +80,11 @@ def test_ctrl_c_while_a_program_is_read(tmp_path: Path, command: str) -> None:
         process.send_signal(signal.SIGINT)
         said = process.communicate(timeout=DEADLINE_S)
     assert (process.returncode, said) == (130, (b"", b""))
+
+
+@pytest.mark.parametrize("command", ["compile", "translate", "constants"])
+def test_what_is_missing_is_told_with_the_help_there_is(source: Path, command: str) -> None:
+    done = run(command, source)
+    assert "error: the following arguments are required: --" in done.stderr
+    assert done.stderr.endswith(f"output; p4soft {command} --help says what there is\n")
+    assert done.returncode == 2

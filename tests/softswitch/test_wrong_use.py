@@ -61,7 +61,7 @@ def run(*words: str | Path, **environment: str) -> tuple[int, str]:
             "port 320=b: of pipe 2, and --pipes 2 has",
         ),
         (["--cpu-port", "lo", "--port", "1=lo"], "for instance --cpu-port 64=veth1"),
-        (["--port", "1=lo", "--tarce"], "unrecognized arguments: --tarce"),
+        (["--port", "1=lo", "--tarce"], "unrecognized arguments: --tarce; p4soft run --help says"),
         (["--port", "1=lo", "-D", "1X"], "'1X' is not NAME or NAME=VALUE"),
     ],
 )  # fmt: skip

@@ -15,6 +15,7 @@ from pathlib import Path
 from p4soft import cli
 from p4soft.emit.program import Translation
 from p4soft.errors import P4Error
+from p4soft.options import OptionParser
 from p4soft.run import cache, compiler, installation, node, ports
 from p4soft.run.directories import make, temporary
 from p4soft.run.errors import RunError
@@ -92,7 +93,7 @@ def _parse(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
         at = words.index("--")
         mine, further = words[:at], words[at + 1 :]
     mine = ports.with_values(mine)
-    parser = argparse.ArgumentParser(
+    parser = OptionParser(
         prog="p4soft run",
         usage="p4soft run PROGRAM.p4 --port NUMBER=INTERFACE ... [OPTION ...] [-- softswitch's]",
         description="Translates and compiles a TNA program and runs it on network interfaces, with "

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from p4soft import cli
 from p4soft.errors import P4Error
+from p4soft.options import OptionParser
 from p4soft.run import cache, compiler, installation
 from p4soft.run.confinement import MEMORY_BYTES, confine
 from p4soft.run.directories import make
@@ -52,7 +53,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _parse(words: list[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
+    parser = OptionParser(
         prog="p4soft compile",
         description="Translates and compiles a TNA program.",
         allow_abbrev=False,
