@@ -367,8 +367,7 @@ const bfrt::Action* MatchTable::action_in(const Json& found) const {
 
 void MatchTable::put_entry(const Json& found, const EntryRead& read, const Pipes& pipes,
                            bfrt_proto::TableEntry& entry) {
-  if (!found.contains("key"))
-    return put_default(found, read, pipes, entry);  // it has a handle, too
+  if (!found.contains("key")) return put_default(found, read, pipes, entry);
   Json key = found.at("key");
   if (found.contains("priority")) key[kPriority] = found.at("priority");
   put_key(key, entry);
@@ -379,7 +378,8 @@ void MatchTable::put_entry(const Json& found, const EntryRead& read, const Pipes
 
 void MatchTable::put_default(const Json& found, const EntryRead& read, const Pipes& pipes,
                              bfrt_proto::TableEntry& entry) {
-  entry.set_is_default_entry(true);
+  // As on an SDE, whose client looks past default entries that it did not ask for.
+  entry.set_is_default_entry(!read.by_handle() || read.entry.is_default_entry());
   put_data(seen_data(found, pipes, read.from_hw()), action_in(found), read.entry.data(), entry,
            shown_pipes(read, pipes), found.value("data_of_pipes", Json::array()));
 }

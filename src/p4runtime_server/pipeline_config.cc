@@ -132,7 +132,7 @@ void begin_anew(RunningProgram& program) {
   program.link().call("sequence",
                       {{"commands",
                         {command("table_write", {{"updates", updates}}), command("register_clear"),
-                         command("counter_clear"), command("meter_clear"),
+                         command("counter_clear"), command("meter_clear"), command("hash_reset"),
                          command("table_write", {{"updates", replication_clears()}})}}});
   program.forget_all();
 }

@@ -101,7 +101,7 @@ def test_the_default_entry_has_handle_1(client: Client) -> None:
     """The SDE's examples tna_ternary_match and tna_proxy_hash ask for it by that."""
     client.insert("prefixes", {"dst_addr": {"value": MAC, "prefix_len": 48}}, "mark", {"value": 3})
     (entry,) = client.read("prefixes", handle_id=1)
-    assert (entry.is_default, entry.action) == (True, "NoAction")
+    assert (entry.key, entry.action) == ({}, "NoAction")
     assert codes_of(client.read, "unwanted", handle_id=1) == [NOT_FOUND]  # it has none
 
 
