@@ -49,7 +49,8 @@ void Aging::share_hits(Aging first, Aging second) noexcept {
   const bool second_is_later =
       begun(second) && (!begun(first) || second.words_[kSince] > first.words_[kSince]);
   const std::uint64_t since = second_is_later ? second.words_[kSince] : first.words_[kSince];
-  const std::uint64_t flags = (first.words_[kFlags] | second.words_[kFlags]) & (kIsHit | kHasBegun);
+  const std::uint64_t flags =
+      (first.words_[kFlags] | second.words_[kFlags]) & (kIsHit | kHasBegun | kIsHitSinceEvent);
   for (const Aging aging : {first, second}) {
     aging.words_[kSince] = since;
     aging.words_[kFlags] |= flags;

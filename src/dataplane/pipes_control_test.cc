@@ -310,6 +310,17 @@ TEST_F(AgingPipesTest, AHitInOnePipeKeepsAnEntryOfAllAlive) {
   EXPECT_EQ(entries({{"pipes", {0}}}).at(0).at("data").at("$ENTRY_HIT_STATE"), "ENTRY_ACTIVE");
 }
 
+TEST_F(AgingPipesTest, AHitInOnePipeIsToldThoughTheTimeHasRunOutAgain) {
+  insert_with_ttl({0, 1});
+  const auto told = [](const char* state) {
+    return json{{{"key", {{"port", 1}}}, {"state", state}}};
+  };
+  EXPECT_EQ(events(2 * kSecondNs), told("ENTRY_IDLE"));
+  second_.receive(1, 3 * kSecondNs);
+  EXPECT_EQ(events(6 * kSecondNs), told("ENTRY_ACTIVE"));
+  EXPECT_EQ(events(6 * kSecondNs), told("ENTRY_IDLE"));
+}
+
 TEST_F(AgingPipesTest, EntriesOfAScopeAgeForThemselves) {
   give_each_pipe_its_entries();
   insert_with_ttl({0});
