@@ -20,6 +20,7 @@ from p4soft.check.port_metadata import find_port_metadata
 from p4soft.check.program import check
 from p4soft.check.registers import check_registers
 from p4soft.check.validity import check_validity
+from p4soft.dynamic_hashes import find_dynamic_hashes
 from p4soft.elaborate import elaborate
 from p4soft.emit.program import Translation, emit_program
 from p4soft.errors import P4Error, P4Warning, Position
@@ -73,6 +74,7 @@ def translate(
         warnings += check_members(pipeline)
         check_flexible_headers(pipeline)
         adjust_byte_counts(pipeline, program)
+        find_dynamic_hashes(pipeline)
     if warn is not None:
         for pipeline in pipes.pipelines:
             warnings += check_validity(pipeline)

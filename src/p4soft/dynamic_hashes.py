@@ -7,6 +7,7 @@ control, and every action in each table and call of it, has a copy of its own.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -46,14 +47,20 @@ class _Use:
     around: syntax.Node | None  # a slice or cast of the result
 
 
-def dynamic_hash(pipeline: Pipeline, instance: ExternInstance) -> DynamicHash | None:
-    """None: its program computes the hash at several places or nowhere, or hides it."""
-    if syntax.annotation(instance.annotations, "hidden") is not None:
-        return None
-    uses = [use for block in pipeline.all_blocks() for use in _uses(block, instance)]
-    if len(uses) != 1:
-        return None
-    [use] = uses
+def find_dynamic_hashes(pipeline: Pipeline) -> None:
+    """Sets pipeline.dynamic_hashes: not those that the program hides, nor those that it computes at
+    several places.
+    """
+    uses: dict[ExternInstance, list[_Use]] = defaultdict(list)
+    for block in pipeline.all_blocks():
+        for instance, use in _uses(block):
+            uses[instance].append(use)
+    for instance in pipeline.known_externs():
+        if len(uses[instance]) == 1:
+            pipeline.dynamic_hashes[instance] = _dynamic_hash(uses[instance][0])
+
+
+def _dynamic_hash(use: _Use) -> DynamicHash:
     assert use.call.type is not None
     width = types.width_of(use.call.type) or 0
     low, bits = _used_part(use.around, width)
@@ -63,8 +70,8 @@ def dynamic_hash(pipeline: Pipeline, instance: ExternInstance) -> DynamicHash | 
 # --- Where it is computed -----------------------------------------------------------------------
 
 
-def _uses(block: BlockInstance, instance: ExternInstance) -> list[_Use]:
-    """One for each copy that the compiler makes of the block and its actions."""
+def _uses(block: BlockInstance) -> list[tuple[ExternInstance, _Use]]:
+    """Of hashes; one for each copy that the compiler makes of the block and its actions."""
     if not isinstance(block.declaration, syntax.Control):
         return []
     found = []
@@ -75,9 +82,9 @@ def _uses(block: BlockInstance, instance: ExternInstance) -> list[_Use]:
                 around[id(node.base)] = node
             elif isinstance(node, syntax.Cast):
                 around[id(node.operand)] = node
-            elif _is_get(node, block, instance):
-                found.append(_Use(block, node, around.get(id(node))))
-    return found * _copies(block)
+            elif (instance := _got(node, block)) is not None:
+                found.append((instance, _Use(block, node, around.get(id(node)))))
+    return found * _copies(block) if found else []
 
 
 def _parts(block: BlockInstance) -> Iterator[syntax.Node]:
@@ -100,11 +107,14 @@ def _called_bodies(part: syntax.Node) -> Iterator[syntax.Node]:
             yield from _called_bodies(action.declaration.body)
 
 
-def _is_get(node: syntax.Node, block: BlockInstance, instance: ExternInstance) -> bool:
+def _got(node: syntax.Node, block: BlockInstance) -> ExternInstance | None:
+    """The hash whose method `get` is called here."""
     if not isinstance(node, syntax.Call) or node.target is None or node.target.name != "get":
-        return False
+        return None
     base = node.target.base
-    return isinstance(base, syntax.Name) and block.find(base.symbol) is instance
+    instance = block.find(base.symbol) if isinstance(base, syntax.Name) else None
+    is_hash = isinstance(instance, ExternInstance) and instance.type.name == "Hash"
+    return instance if is_hash else None
 
 
 def _applications(block: BlockInstance) -> list[syntax.Call]:

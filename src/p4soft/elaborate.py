@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from p4soft.check import types
 from p4soft.check.constants import fold_binary
@@ -21,6 +21,9 @@ from p4soft.check.tables import implementation_of
 from p4soft.errors import P4Error, Position, unsupported
 from p4soft.frontend import syntax
 from p4soft.known_conditions import applied
+
+if TYPE_CHECKING:
+    from p4soft.dynamic_hashes import DynamicHash
 
 BLOCKS = (
     "ingress_parser",
@@ -199,6 +202,8 @@ class Pipeline:
     global_environment: dict[Symbol, Any]  # the same, by what names them
     port_metadata: PortMetadata | None = None  # set by check.port_metadata
     aliases: list[Alias] = field(default_factory=list)  # set by check.aliases
+    # Set by dynamic_hashes.
+    dynamic_hashes: dict[ExternInstance, DynamicHash] = field(default_factory=dict)
 
     def all_blocks(self) -> list[BlockInstance]:
         return [b for name in BLOCKS for b in self.blocks[name].with_descendants()]

@@ -4,7 +4,7 @@ without entries of its own.
 
 from __future__ import annotations
 
-from p4soft.dynamic_hashes import DynamicHash, HashField, dynamic_hash
+from p4soft.dynamic_hashes import DynamicHash, HashField
 from p4soft.elaborate import ExternInstance, Pipeline
 from p4soft.emit.bfrt.documents import UINT32, Document, datum, key_field, table_document
 
@@ -68,7 +68,7 @@ _ALGORITHMS = [
 
 def hash_tables(pipeline: Pipeline, instance: ExternInstance) -> list[Document]:
     """None of a hash that the control plane cannot configure."""
-    hash_ = dynamic_hash(pipeline, instance)
+    hash_ = pipeline.dynamic_hashes.get(instance)
     if hash_ is None:
         return []
     pipe, path = pipeline.name, instance.path

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from p4soft.check import types
 from p4soft.check.symbols import Target
-from p4soft.dynamic_hashes import DynamicHash, dynamic_hash
+from p4soft.dynamic_hashes import DynamicHash
 from p4soft.elaborate import ExternInstance, constant_name
 from p4soft.emit.externs.base import Extern, control_name, field_list
 from p4soft.emit.externs.symmetry import symmetric_pairs, with_symmetric_pairs
@@ -57,7 +57,7 @@ class Hash(Extern):
         width = _width(call.type, call.position)
         hashed = _hashed(emitter, instance, target.arguments[0], call.position)
         fixed = _text(instance, hashed, width)
-        dynamic = dynamic_hash(emitter.emission.pipeline, instance)
+        dynamic = emitter.emission.pipeline.dynamic_hashes.get(instance)
         # Where no packet comes there may be further calls.
         if dynamic is None or dynamic.call is not call:
             return fixed
