@@ -259,9 +259,11 @@ class Interpreter:
                 raise TypeError(f"the interpreter does not know {type(s).__name__}")
 
     def _assign(self, s: tree.Assign) -> None:
+        """`a += b` is `a = a + b`, from left to right: `b` may call what changes `a`."""
+        before = self.value(s.target) if s.operator else None
         value = self.value(s.value)
         if s.operator:
-            value = arithmetic.binary(s.operator, s.target.type, self.value(s.target), value)
+            value = arithmetic.binary(s.operator, s.target.type, before, value)
         self.store(s.target, value)
 
     def store(self, target: tree.Expression, value: Any) -> None:

@@ -167,11 +167,12 @@ class _Pass:
         match statement:
             case tree.Extract():
                 place = statement.header
-                bits = self._look(statement.type.width)
-                if statement.stack is not None:
+                if statement.stack is not None:  # whether it is full comes before what is left
                     if filled[statement.stack.name] == statement.stack.size:
                         raise _NoMatchError
                     place = f"{statement.stack.name}[{filled[statement.stack.name]}]"
+                bits = self._look(statement.type.width)
+                if statement.stack is not None:
                     filled[statement.stack.name] += 1
                 self.rest = self.rest[statement.type.width // 8 :]
                 self.machine.set_header_bits(place, statement.type, bits)

@@ -20,9 +20,12 @@ from .campaign import Examiner
 from .print_program import source_of
 
 FIRST_SEED, PROGRAMS = 1, 5
+# A packet that ends where a stack is full: P4 tells of the stack. And `a[3:2] += f(a)`, where f
+# changes a: the bits are read before.
+ONCE_DIFFERENT = [51305, 51344]
 
 
-@pytest.mark.parametrize("seed", range(FIRST_SEED, FIRST_SEED + PROGRAMS))
+@pytest.mark.parametrize("seed", [*range(FIRST_SEED, FIRST_SEED + PROGRAMS), *ONCE_DIFFERENT])
 def test_random_programs_do_what_the_interpreter_says(examiner: Examiner, seed: int) -> None:
     case, found = examiner.examine(seed)
     assert found is None, f"{found}\n{source_of(case.program)}"
