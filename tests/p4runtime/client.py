@@ -13,7 +13,8 @@ import grpc
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 DEADLINE_S = 20.0
-STREAM_DEADLINE_S = 600.0  # as long as a test may last, in which programs are compiled
+# Of what compiles programs, and of a stream, which lasts as long as its test.
+LONG_DEADLINE_S = 600.0
 DEVICE = 1
 SERVICE = "p4.v1.P4Runtime"
 OPTIONS = [("grpc.max_receive_message_length", -1), ("grpc.max_metadata_size", 1 << 20)]
@@ -81,7 +82,9 @@ class Client:
 
     # --- calls ---
 
-    def _call(self, kind: str, method: str, request: Any, response: Any) -> Any:
+    def _call(
+        self, kind: str, method: str, request: Any, response: Any, deadline_s: float = DEADLINE_S
+    ) -> Any:
         make = getattr(self.channel, kind)
         call = make(
             f"/{SERVICE}/{method}",
@@ -89,7 +92,7 @@ class Client:
             response_deserializer=response.FromString,
         )
         try:
-            answer = call(request, timeout=DEADLINE_S)
+            answer = call(request, timeout=deadline_s)
             return list(answer) if kind == "unary_stream" else answer
         except grpc.RpcError as error:
             raise self._error(error) from None
@@ -124,7 +127,7 @@ class Client:
             "SetForwardingPipelineConfigRequest", action=kind.Action.Value(action), config=config
         )
         response = self.proto.SetForwardingPipelineConfigResponse
-        self._call("unary_unary", "SetForwardingPipelineConfig", request, response)
+        self._call("unary_unary", "SetForwardingPipelineConfig", request, response, LONG_DEADLINE_S)
 
     def get_config(self, response_type: str = "ALL") -> Any:
         kind = self.proto.GetForwardingPipelineConfigRequest
@@ -164,7 +167,7 @@ class Client:
             request_serializer=lambda each: each.SerializeToString(),
             response_deserializer=self.proto.StreamMessageResponse.FromString,
         )
-        self._incoming = stream(iter(self._outgoing.get, None), timeout=STREAM_DEADLINE_S)
+        self._incoming = stream(iter(self._outgoing.get, None), timeout=LONG_DEADLINE_S)
 
     def next(self) -> Any:
         try:
