@@ -82,6 +82,34 @@ BLOCKS = (
 )
 
 
+def egress_of_data(apply: str, local: str = "", constructor: str = "") -> str:
+    """An egress that takes the header `data` and sends it; local, apply: of its control."""
+    return f"""
+parser EgressParser(packet_in pkt, out headers_t hdr, out metadata_t md,
+                    out egress_intrinsic_metadata_t eg_intr_md) {{
+    state start {{
+        pkt.extract(eg_intr_md);
+        pkt.extract(hdr.data);
+        transition accept;
+    }}
+}}
+control Egress(inout headers_t hdr, inout metadata_t md, in egress_intrinsic_metadata_t eg_intr_md,
+               in egress_intrinsic_metadata_from_parser_t eg_prsr_md,
+               inout egress_intrinsic_metadata_for_deparser_t eg_dprsr_md,
+               inout egress_intrinsic_metadata_for_output_port_t eg_oport_md){constructor} {{
+{local}
+    apply {{
+{apply}
+    }}
+}}
+control EgressDeparser(packet_out pkt, inout headers_t hdr, in metadata_t md) {{
+    apply {{
+        pkt.emit(hdr);
+    }}
+}}
+"""
+
+
 def program(
     apply: str = "",
     *,

@@ -13,33 +13,19 @@ from typing import Any
 
 import pytest
 from p4_programs import EGRESS as NO_EGRESS
-from p4_programs import program
+from p4_programs import egress_of_data, program
 from packet.targets import CommandFailedError, MemoryTarget, Target
 
 FIRST, SECOND = 5, 133
-EGRESS = """
-parser EgressParser(packet_in pkt, out headers_t hdr, out metadata_t md,
-                    out egress_intrinsic_metadata_t eg_intr_md) {
-    state start {
-        pkt.extract(eg_intr_md);
-        pkt.extract(hdr.data);
-        transition accept;
-    }
-}
-control Egress(inout headers_t hdr, inout metadata_t md, in egress_intrinsic_metadata_t eg_intr_md,
-               in egress_intrinsic_metadata_from_parser_t eg_prsr_md,
-               inout egress_intrinsic_metadata_for_deparser_t eg_dprsr_md,
-               inout egress_intrinsic_metadata_for_output_port_t eg_oport_md) {
+EGRESS = egress_of_data(
+    "        hdr.data.b = count.execute(0);",
+    local="""
     Register<bit<16>, bit<1>>(1) sent;
     RegisterAction<bit<16>, bit<1>, bit<16>>(sent) count = {
         void apply(inout bit<16> value, out bit<16> rv) { value = value + 1; rv = value; }
     };
-    apply { hdr.data.b = count.execute(0); }
-}
-control EgressDeparser(packet_out pkt, inout headers_t hdr, in metadata_t md) {
-    apply { pkt.emit(hdr); }
-}
-"""
+""",
+)
 # `c` is how many packets came to the pipe, `b` how many left by it. The table says where to; kind 7
 # is learnt, 6 mirrored, 5 gets a random number.
 PROGRAM = program(

@@ -11,34 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from p4_programs import PARSER, program
+from p4_programs import PARSER, egress_of_data, program
 from refusals import check_refused
 
 from p4soft.cli import translate
 
-EGRESS = """
-parser EgressParser(packet_in pkt, out headers_t hdr, out metadata_t md,
-                    out egress_intrinsic_metadata_t eg_intr_md) {
-    state start {
-        pkt.extract(eg_intr_md);
-        pkt.extract(hdr.data);
-        transition accept;
-    }
-}
-control Egress(inout headers_t hdr, inout metadata_t md, in egress_intrinsic_metadata_t eg_intr_md,
-               in egress_intrinsic_metadata_from_parser_t eg_prsr_md,
-               inout egress_intrinsic_metadata_for_deparser_t eg_dprsr_md,
-               inout egress_intrinsic_metadata_for_output_port_t eg_oport_md)(bit<8> number) {
-    apply {
-        hdr.data.b[7:0] = number;
-    }
-}
-control EgressDeparser(packet_out pkt, inout headers_t hdr, in metadata_t md) {
-    apply {
-        pkt.emit(hdr);
-    }
-}
-"""
+EGRESS = egress_of_data("        hdr.data.b[7:0] = number;", constructor="(bit<8> number)")
 # One control, instantiated with another number in each pipe.
 BLOCKS = program(
     """
