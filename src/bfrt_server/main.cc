@@ -76,10 +76,7 @@ int run_program(int argc, char** argv) {
   options.of_switch.directory = options.directory;
   options.of_switch.pipes = static_cast<std::uint32_t>(std::stoul(pipes));
   options.of_switch.ports = ports == "added" ? Ports::Begin::kAdded : Ports::Begin::kAbsent;
-  if (map.given()) {
-    PortMap::read(port_map);  // a wrong one is told now: later it would look like a missing switch
-    options.of_switch.port_map = port_map;
-  }
+  if (map.given()) options.of_switch.port_map = PortMap::read(port_map);
   return run(options);
 }
 

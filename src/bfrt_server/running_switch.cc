@@ -28,7 +28,7 @@ PipesShown pipes_shown(const SwitchOptions& options) {
 }
 
 PortMap port_map(const SwitchOptions& options, std::uint32_t pipes) {
-  return options.port_map ? PortMap::read(*options.port_map) : PortMap::in_order(pipes);
+  return options.port_map ? *options.port_map : PortMap::in_order(pipes);
 }
 
 std::shared_ptr<Ports> ports_of(const SwitchOptions& options, std::uint32_t pipes) {

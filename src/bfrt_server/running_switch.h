@@ -20,8 +20,8 @@ namespace turntable::bfrt_server {
 struct SwitchOptions {
   std::filesystem::path directory;
   std::string name = "softswitch";
-  std::uint32_t pipes = 2;  // that clients see of a switch with one state for all
-  std::optional<std::filesystem::path> port_map;
+  std::uint32_t pipes = 2;          // that clients see of a switch with one state for all
+  std::optional<PortMap> port_map;  // without: in the order of connectors
   Ports::Begin ports = Ports::Begin::kAdded;
 };
 

@@ -286,9 +286,7 @@ Json HashCodec::computed(const Json& key) const {
     pack_field(words.data(), hash_.lowest_bit(field), described.width,
                parse_value(value, described.width, what));
   }
-  const std::uint64_t mask = shape.used_bits == 64
-                                 ? ~std::uint64_t{0}
-                                 : ((std::uint64_t{1} << shape.used_bits) - 1) << shape.used_low;
+  const std::uint64_t mask = (~std::uint64_t{0} >> (64 - shape.used_bits)) << shape.used_low;
   return hash_.value_of(words) & mask;
 }
 

@@ -84,15 +84,13 @@ class PipesControl::Writes {
   }
   // Of updates that found no entry in any of them.
   Json not_found() const {
-    Json in_all = Json::array();
-    for (const Json& place : answer().value("not_found", Json::array())) {
-      if (std::ranges::all_of(writes_, [&](const auto& write) {
-            return std::ranges::any_of(
-                write->answer().value("not_found", Json::array()),
-                [&](const Json& other) { return other.at("index") == place.at("index"); });
-          }))
-        in_all.push_back(place);
-    }
+    std::map<std::size_t, std::size_t> pipes;  // that did not find it, by the update's number
+    const Json none = Json::array();
+    for (const auto& write : writes_)
+      for (const Json& place : write->answer().value("not_found", none)) ++pipes[place.at("index")];
+    Json in_all = none;
+    for (const Json& place : answer().value("not_found", none))
+      if (pipes.at(place.at("index")) == writes_.size()) in_all.push_back(place);
     return in_all;
   }
   // Of an update that went wrong in one of them. Nothing: it did in none.

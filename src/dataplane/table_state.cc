@@ -114,16 +114,19 @@ Json TableState::direct(std::uint32_t entry) const {
   return found;
 }
 
+void TableState::remove_direct(Json& data) const {
+  const DirectData direct_data(schema_, table_);
+  for (auto item = data.begin(); item != data.end();)
+    item = direct_data.has(item.key()) ? data.erase(item) : std::next(item);
+}
+
 Json TableState::entry(std::uint32_t number) const {
   Json entry = EntryCodec(schema_, table_).entry(number);
   if (schema_.is_const) {
     entry.erase("action");
     entry.erase("data");
   } else {
-    const DirectData direct_data(schema_, table_);
-    Json& data = entry.at("data");
-    for (auto item = data.begin(); item != data.end();)
-      item = direct_data.has(item.key()) ? data.erase(item) : std::next(item);
+    remove_direct(entry.at("data"));
   }
   if (Json found = direct(number); !found.empty()) entry["direct"] = std::move(found);
   return entry;
@@ -140,10 +143,7 @@ Json TableState::default_entry() const {
   Json found = Json::object();
   if (!is_initial) {
     found = EntryCodec(schema_, table_).default_entry();
-    const DirectData direct_data(schema_, table_);
-    Json& data = found.at("data");
-    for (auto item = data.begin(); item != data.end();)
-      item = direct_data.has(item.key()) ? data.erase(item) : std::next(item);
+    remove_direct(found.at("data"));
   }
   if (Json parts = direct(kNoEntry); !parts.empty()) found["direct"] = std::move(parts);
   return found;

@@ -55,6 +55,7 @@ class TableState {
   nlohmann::json keys() const;
   nlohmann::json actions() const;
   nlohmann::json direct(std::uint32_t entry) const;
+  void remove_direct(nlohmann::json& data) const;  // of what direct() tells
   nlohmann::json entry(std::uint32_t number) const;
   nlohmann::json default_entry() const;
 

@@ -151,7 +151,8 @@ void SwitchControl::check_program(const Json& args) const {
 }
 
 // "library" and "sha256" of `args`.
-ProgramLibraries::Loaded SwitchControl::load_library(const std::string& command, const Json& args) {
+ProgramLibraries::Loaded SwitchControl::load_library(const std::string& command, const Json& args,
+                                                     std::uint32_t pipes) {
   const Json path = args.value("library", Json());
   if (!path.is_string())
     throw bad_argument(command + ": \"library\" is " + path.dump() + "; expected a path");
@@ -160,7 +161,7 @@ ProgramLibraries::Loaded SwitchControl::load_library(const std::string& command,
     throw bad_argument(command + ": \"sha256\" is " + hash.dump() +
                        "; expected hexadecimal digits");
   try {
-    return libraries_.load(path, hash, pipes_);
+    return libraries_.load(path, hash, pipes);
   } catch (const std::runtime_error& error) {
     throw bad_argument(command + ": " + error.what());
   }
@@ -169,7 +170,7 @@ ProgramLibraries::Loaded SwitchControl::load_library(const std::string& command,
 Json SwitchControl::library_info(const Json& args) {
   expect_names("library_info", args, {"library", "sha256"});
   const std::lock_guard lock(loading_);
-  const ProgramLibraries::Loaded found = load_library("library_info", args);
+  const ProgramLibraries::Loaded found = load_library("library_info", args, /*pipes=*/1);
   Json answer = found.program->control().execute("p4info", Json::object());
   answer["program"] = found.program->name();
   return answer;
@@ -186,7 +187,7 @@ Json SwitchControl::program_load(const Json& args) {
   if (tracer_ != nullptr)
     throw CommandError("wrong_state", "program_load: a switch that traces keeps its program");
   const std::lock_guard lock(loading_);
-  ProgramLibraries::Loaded next = load_library("program_load", args);
+  ProgramLibraries::Loaded next = load_library("program_load", args, pipes_);
   const std::string library = args.at("library");
   Json answer = loop_.tasks().call(
       [&]() -> Json {

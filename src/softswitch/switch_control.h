@@ -44,7 +44,8 @@ class SwitchControl {
   void check_command(const std::string& place, const Json& command) const;
   // Throws CommandError "program_changed" where "program_number" is of another program.
   void check_program(const Json& args) const;
-  ProgramLibraries::Loaded load_library(const std::string& command, const Json& args);
+  ProgramLibraries::Loaded load_library(const std::string& command, const Json& args,
+                                        std::uint32_t pipes);
   Json library_info(const Json& args);
   Json program_load(const Json& args);
   Json trace(const std::string& command, const Json& args);
