@@ -1,7 +1,7 @@
 """A playbook that ends before its run: what it leaves is removed, and how to go on is said.
 
-Ansible runs no further task then, whether after Ctrl-C or SIGTERM. SIGKILL leaves what there is to
-the next playbook (run_claim.sweep).
+Ansible runs no further task then, and ends those that run, whether after Ctrl-C, SIGTERM or SIGHUP.
+SIGKILL leaves what there is to the next playbook (run_claim.sweep).
 """
 
 from __future__ import annotations
@@ -18,8 +18,6 @@ from types import FrameType
 from turntable_core.ownership import run_claim
 from turntable_core.signals_between_tasks import hand_on
 
-# As init systems and a lost terminal end a playbook.
-_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 _PLANNED_NOTHING = (
     "the run was still being planned: nothing has been measured. Run the same command again"
 )
@@ -34,10 +32,13 @@ class UnfinishedRun:
         self._run: Path | None = None
         self._series: str | None = None  # the command that continues the series
         atexit.register(self.end)
-        for number in _SIGNALS:
-            handler = signal.getsignal(number)
-            if handler != signal.SIG_IGN:  # as nohup has it
-                signal.signal(number, self._ending_before(handler))
+        handler = signal.getsignal(signal.SIGTERM)
+        if handler != signal.SIG_IGN:
+            signal.signal(signal.SIGTERM, self._ending_before(handler))
+        # A lost terminal. Tasks' processes are in sessions of their own and do not get it, and
+        # Ansible hands on only SIGTERM.
+        if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as nohup has it
+            signal.signal(signal.SIGHUP, _end_as_by_sigterm)
 
     def planning(self) -> None:
         self._is_planning = True
@@ -69,6 +70,8 @@ class UnfinishedRun:
         self, handler: Callable | int | None
     ) -> Callable[[int, FrameType | None], None]:
         def handle(number: int, frame: FrameType | None) -> None:
+            if os.getpid() != self._process:  # a fork for a task that has not begun yet
+                os._exit(1)
             self.end()
             if callable(handler):
                 hand_on(number, frame, handler)
@@ -77,6 +80,10 @@ class UnfinishedRun:
                 os.kill(os.getpid(), number)
 
         return handle
+
+
+def _end_as_by_sigterm(_number: int, _frame: FrameType | None) -> None:
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _command(run: Path) -> str:

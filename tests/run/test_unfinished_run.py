@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -45,6 +46,7 @@ class ActionModule(ActionBase):
         (run / "manifest.json").write_text('{"experiment_file": "experiments/farreach/tiny.yml"}')
         run_claim.claim(run, new_owner("r7", "tiny"))
         if (HERE / "slow").exists():
+            (HERE / "pid").write_text(str(os.getpid()))
             self._display.display("planning goes on")
             time.sleep(600)
         return {"changed": True, "run": {"directory": str(run)}, "report": "run r7 planned"}
@@ -67,12 +69,29 @@ def close(self):
 WorkerProcess.close = close
 """
 
+# The main process gets it when it has forked the first task's, and does not know it yet.
+WHILE_A_TASK_BEGINS = """
+import os
+from multiprocessing import popen_fork
+from pathlib import Path
+
+launch = popen_fork.Popen._launch
+
+def _launch(self, process):
+    launch(self, process)
+    popen_fork.Popen._launch = launch
+    Path({pid!r}).write_text(str(self.pid))
+    os.kill(os.getpid(), {number:d})
+
+popen_fork.Popen._launch = _launch
+"""
+
 ENDS = pytest.mark.parametrize(
     ("number", "status"),
     [
         (signal.SIGINT, 99),
         (signal.SIGTERM, -signal.SIGTERM),
-        (signal.SIGHUP, -signal.SIGHUP),
+        (signal.SIGHUP, -signal.SIGTERM),
     ],
 )
 
@@ -137,6 +156,17 @@ def test_so_it_is_between_two_tasks(tmp_path: Path, number: int, status: int) ->
     _expect_told_and_cleared(tmp_path, output)
 
 
+def _ends(process: int) -> bool:
+    try:
+        watched = os.pidfd_open(process)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([watched], [], [], DEADLINE_S)[0])
+    finally:
+        os.close(watched)
+
+
 def _expect_told_and_cleared(directory: Path, output: str) -> None:
     left = {path.name for path in (directory / "results/tiny/r7").iterdir()}
     assert left == {"manifest.json"}
@@ -144,6 +174,25 @@ def _expect_told_and_cleared(directory: Path, output: str) -> None:
         "run r7 has not ended; to continue it: "
         "ansible-playbook playbooks/farreach/tiny.yml -e run=r7" in output
     )
+
+
+@ENDS
+def test_so_it_is_while_a_task_begins(tmp_path: Path, number: int, status: int) -> None:
+    (tmp_path / "slow").touch()
+    text = WHILE_A_TASK_BEGINS.format(number=number, pid=str(tmp_path / "first"))
+    (tmp_path / "sitecustomize.py").write_text(text)
+    with playbook(tmp_path) as process:
+        output, _ = process.communicate(timeout=DEADLINE_S)
+    assert process.returncode == status, output
+    assert _ends(int((tmp_path / "first").read_text()))
+
+
+@ENDS
+def test_its_task_ends_with_it(tmp_path: Path, number: int, status: int) -> None:
+    (tmp_path / "slow").touch()
+    found, output = ended(tmp_path, number, "planning goes on")
+    assert found == status, output
+    assert _ends(int((tmp_path / "pid").read_text()))
 
 
 def test_before_a_run_is_planned_there_is_nothing_to_continue(tmp_path: Path) -> None:
