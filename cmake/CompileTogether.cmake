@@ -34,6 +34,9 @@ set(TURNTABLE_COMMON_HEADERS
 # Some libraries of others bring this option, which defines _REENTRANT; headers that are parsed once need it everywhere.
 target_compile_options(turntable_options INTERFACE -pthread)
 
+# Lambdas of coroutines have no linkage; GCC says so of every source but that which it was called with.
+target_compile_options(turntable_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+
 # They differ in their options: position-independent or of a program, and how far they are optimised.
 set(nothing "${CMAKE_BINARY_DIR}/generated/nothing.cc")
 file(WRITE "${nothing}.new" "int main() {}\n")
