@@ -25,7 +25,7 @@ bool sets_values(Update::Type type) {
 
 }  // namespace
 
-std::uint32_t IndexedTable::usage(SwitchLink&) {
+std::uint32_t IndexedTable::usage(const bfrt_proto::TargetDevice&, SwitchLink&) {
   return table().size;
 }
 

@@ -19,7 +19,7 @@ class IndexedTable : public ProgramTable {
  public:
   using ProgramTable::ProgramTable;
 
-  std::uint32_t usage(SwitchLink& link) override;
+  std::uint32_t usage(const bfrt_proto::TargetDevice& target, SwitchLink& link) override;
   // A cell's handle is its index.
   bool has_handles() const override { return true; }
   std::uint32_t handle_of(const bfrt_proto::TableKey& key, const bfrt_proto::TargetDevice& target,

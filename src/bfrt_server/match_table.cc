@@ -405,10 +405,9 @@ Json MatchTable::seen_data(const Json& found, const Pipes& pipes, bool from_hw) 
   return data;
 }
 
-// Of all scopes.
-std::uint32_t MatchTable::usage(SwitchLink& link) {
+std::uint32_t MatchTable::usage(const bfrt_proto::TargetDevice& target, SwitchLink& link) {
   std::uint32_t entries = 0;
-  for (const Pipes& pipes : scope_.scopes()) {
+  for (const Pipes& pipes : scope_.of_usage(target, "table:" + table().name)) {
     Json args = {{"table", table().name}};
     put_pipes(pipes, args);
     entries += link.call("table_info", std::move(args)).at("entries").get<std::uint32_t>();

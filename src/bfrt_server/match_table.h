@@ -19,7 +19,7 @@ class MatchTable final : public ProgramTable {
   void write(const EntryWrite& update, WriteBatch& batch) override;
   void read(const std::vector<EntryRead>& reads, SwitchLink& link, ReadAnswers& answers) override;
   bool has_default_entry() const override { return has_default() || is_indirect(); }
-  std::uint32_t usage(SwitchLink& link) override;
+  std::uint32_t usage(const bfrt_proto::TargetDevice& target, SwitchLink& link) override;
   bool has_handles() const override { return true; }
   std::uint32_t handle_of(const bfrt_proto::TableKey& key, const bfrt_proto::TargetDevice& target,
                           SwitchLink& link) override;

@@ -96,7 +96,7 @@ void PortTable::read_one(std::size_t number, const EntryRead& read, SwitchLink& 
   }
 }
 
-std::uint32_t PortTable::usage(SwitchLink& link) {
+std::uint32_t PortTable::usage(const bfrt_proto::TargetDevice&, SwitchLink& link) {
   return static_cast<std::uint32_t>(ports_.all(link).size());
 }
 

@@ -12,7 +12,7 @@ class PortTable final : public TableAccess {
   PortTable(const bfrt::Table& table, Ports& ports) : TableAccess(table), ports_(ports) {}
 
   void write(const EntryWrite& update, WriteBatch& batch) override;
-  std::uint32_t usage(SwitchLink& link) override;
+  std::uint32_t usage(const bfrt_proto::TargetDevice& target, SwitchLink& link) override;
 
  protected:
   void read_one(std::size_t number, const EntryRead& read, SwitchLink& link,

@@ -79,7 +79,7 @@ void ReadCall::read_other(const bfrt_proto::ReadRequest& request, const Entity& 
   switch (entity.entity_case()) {
     case Entity::kTableUsage: {
       const std::uint32_t id = entity.table_usage().table_id();
-      const std::uint32_t used = table(id).usage(running_.link());
+      const std::uint32_t used = table(id).usage(request.target(), running_.link());
       auto* usage = response.add_entities()->mutable_table_usage();
       usage->set_table_id(id);
       usage->set_usage(used);

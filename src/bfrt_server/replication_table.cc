@@ -189,7 +189,7 @@ void ReplicationTable::read_one(std::size_t number, const EntryRead& read, Switc
   }
 }
 
-std::uint32_t ReplicationTable::usage(SwitchLink& link) {
+std::uint32_t ReplicationTable::usage(const bfrt_proto::TargetDevice&, SwitchLink& link) {
   if (table().name == "$pre.prune") return kPruneEntries;
   return static_cast<std::uint32_t>(entries(link).size());
 }

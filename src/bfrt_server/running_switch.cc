@@ -81,7 +81,7 @@ void RunningSwitch::add_program_table(const bfrt::Table& table) {
   } else if (table.type == "DynHashCompute") {
     access = std::make_unique<HashComputeTable>(table);
   } else if (table.type == "SelectorGetMember") {
-    access = std::make_unique<SelectorMemberTable>(table);
+    access = std::make_unique<SelectorMemberTable>(table, pipes_);
   } else {
     access = std::make_unique<MatchTable>(table, pipes_, link_);
   }

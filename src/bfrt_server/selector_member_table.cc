@@ -24,10 +24,12 @@ void SelectorMemberTable::read_one(std::size_t number, const EntryRead& read, Sw
   if (!read.entry.has_key()) throw cannot("read it by group and hash;");
   const nlohmann::json key = key_of(read.entry.key(), reading());
   try {
-    const nlohmann::json chosen =
-        link.call("selector_member", {{"table", selector()},
-                                      {"group", key.at("$SELECTOR_GROUP_ID")},
-                                      {"hash", key.at("hash_value")}});
+    nlohmann::json args = {{"table", selector()},
+                           {"group", key.at("$SELECTOR_GROUP_ID")},
+                           {"hash", key.at("hash_value")}};
+    if (shown_.have_states && read.target.pipe_id() != kAllPipes)
+      put_pipes({read.target.pipe_id()}, args);
+    const nlohmann::json chosen = link.call("selector_member", args);
     bfrt_proto::TableEntry& entry = answers.add(number, read);
     put_key(key, entry);
     if (!read.key_only())

@@ -10,7 +10,8 @@ namespace turntable::bfrt_server {
 
 class SelectorMemberTable final : public TableAccess {
  public:
-  using TableAccess::TableAccess;
+  SelectorMemberTable(const bfrt::Table& table, PipesShown shown)
+      : TableAccess(table), shown_(shown) {}
 
   void write(const EntryWrite& update, WriteBatch& batch) override;
 
@@ -20,6 +21,8 @@ class SelectorMemberTable final : public TableAccess {
 
  private:
   std::string selector() const;  // its name
+
+  PipesShown shown_;
 };
 
 }  // namespace turntable::bfrt_server

@@ -69,7 +69,7 @@ void TableAccess::read_one(std::size_t, const EntryRead&, SwitchLink&, ReadAnswe
   throw cannot("entries cannot be read");
 }
 
-std::uint32_t TableAccess::usage(SwitchLink&) {
+std::uint32_t TableAccess::usage(const bfrt_proto::TargetDevice&, SwitchLink&) {
   throw cannot("Unable to get usage");
 }
 

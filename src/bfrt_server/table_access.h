@@ -77,7 +77,8 @@ class TableAccess {
   virtual TableScope* scope() { return nullptr; }
   // Whether a read without a key may be of the default entry alone.
   virtual bool has_default_entry() const { return false; }
-  virtual std::uint32_t usage(SwitchLink& link);
+  // Entries, of the scope that the target names where they have one. Throws Failure.
+  virtual std::uint32_t usage(const bfrt_proto::TargetDevice& target, SwitchLink& link);
   // Whether an entry can be read by its handle instead of by its key, and that handle. Throws
   // Failure.
   virtual bool has_handles() const { return false; }

@@ -44,6 +44,11 @@ Failure no_scope_of(std::uint32_t pipe, const std::vector<Pipes>& scopes,
                  Json(scopes).dump() + ": use the lowest pipe of one;");
 }
 
+Failure in_all_pipes(const std::string& context) {
+  return invalid(context +
+                 ": its entries are in all pipes; use pipe 0xffff, or another entry scope;");
+}
+
 // A byte for each scope, the first in the lowest: bits of its pipes.
 std::uint64_t as_bytes(const std::vector<Pipes>& scopes) {
   std::uint64_t value = 0;
@@ -173,11 +178,7 @@ Pipes TableScope::of_written_entry(const bfrt_proto::TargetDevice& target,
   const std::lock_guard lock(mutex_);
   check_parser(target, context);
   if (all && target.pipe_id() == kAllPipes) return {};
-  if (all) {
-    throw invalid(context +
-                  ": its entries are in all pipes; use pipe 0xffff, or another entry "
-                  "scope;");
-  }
+  if (all) throw in_all_pipes(context);
   if (auto named = named_by(target.pipe_id())) return *named;
   throw no_scope_of(target.pipe_id(), scopes_, context);
 }
@@ -213,6 +214,18 @@ Pipes TableScope::of_read_default(const bfrt_proto::TargetDevice& target,
   if (auto pipes = of_read_entry(target, /*from_hw=*/true)) return *pipes;
   throw invalid(context + ": no default entry is that of pipe " + std::to_string(target.pipe_id()) +
                 ";");
+}
+
+std::vector<Pipes> TableScope::of_usage(const bfrt_proto::TargetDevice& target,
+                                        const std::string& context) const {
+  if (!shown_.have_states) return {Pipes{}};
+  check_pipe(target, context);
+  const bool all = is_all();
+  const std::lock_guard lock(mutex_);
+  if (target.pipe_id() == kAllPipes) return scopes_;
+  if (all) throw in_all_pipes(context);
+  const auto named = named_by(target.pipe_id());
+  return named ? std::vector<Pipes>{*named} : std::vector<Pipes>{};
 }
 
 Pipes TableScope::of_cell(const bfrt_proto::TargetDevice& target,

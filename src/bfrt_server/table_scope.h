@@ -58,6 +58,11 @@ class TableScope {
   // A default entry is one of each scope. Throws as of_written_entry() does.
   Pipes of_read_default(const bfrt_proto::TargetDevice& target, const std::string& context) const;
 
+  // The scopes whose entries are counted: of 0xffff every one; of a pipe that names none, no scope.
+  // Throws as of_written_entry() does where one scope has all pipes.
+  std::vector<Pipes> of_usage(const bfrt_proto::TargetDevice& target,
+                              const std::string& context) const;
+
   // Cells of registers: each pipe has its own, whatever the scope, and with one of several pipes
   // the target names the scope. Throws as of_written_entry() does.
   Pipes of_cell(const bfrt_proto::TargetDevice& target, const std::string& context) const;

@@ -248,9 +248,9 @@ class Client:
         answer = self.read_entities([self.proto.Entity(table_entry=entry)], pipe)
         return [self.plain(entity.table_entry) for entity in answer.entities]
 
-    def usage(self, table: str) -> int:
+    def usage(self, table: str, pipe: int = ALL_PIPES) -> int:
         usage = self.proto.TableUsage(table_id=self.table(table)["id"])
-        answer = self.read_entities([self.proto.Entity(table_usage=usage)])
+        answer = self.read_entities([self.proto.Entity(table_usage=usage)], pipe)
         used: int = answer.entities[0].table_usage.usage
         return used
 

@@ -19,7 +19,8 @@ from .conftest import Server
 from .test_aging import NOTIFY, attribute
 from .test_byte_count_adjust import adjust_of, setting
 from .test_handles import handle_of
-from .test_tables import FRAME, INVALID, MAC, UNIMPLEMENTED, failing, to
+from .test_selectors import chosen
+from .test_tables import FRAME, INVALID, MAC, UNIMPLEMENTED, failing, group, member, to
 
 FIRST, SECOND = 1, 130  # ports of pipe 0 and pipe 1
 ALL, SINGLE = 0, 1
@@ -155,10 +156,21 @@ def test_entries_of_single_pipes(client: Client, switch: SoftswitchTarget) -> No
     assert read_error(client, "forward", to(MAC)) == [NOT_FOUND]
     refused = client.update("INSERT", client.entry("forward", to(MAC + 1), "send", {"port": 1}))
     assert failing(client, refused).codes() == [INVALID]
-    assert client.usage("forward") == 2
+    assert [client.usage("forward", pipe) for pipe in (ALL_PIPES, 0, 1)] == [2, 1, 1]
     client.delete("forward", to(MAC), pipe=0)
+    assert [client.usage("forward", pipe) for pipe in (ALL_PIPES, 0, 1)] == [1, 0, 1]
     assert read_error(client, "forward", to(MAC), pipe=0) == [NOT_FOUND]
     assert client.read("forward", to(MAC), pipe=1)[0].data["port"] == FIRST
+
+
+# Of a pipe that is not the lowest of its scope a driver counts no entries: they are told once.
+def test_usage_is_of_the_scope_that_the_pipe_names(client: Client) -> None:
+    with pytest.raises(CallError) as symmetric:
+        client.usage("forward", pipe=0)
+    assert symmetric.value.codes() == [INVALID]
+    client.write_updates([scope(client, "forward", None, user_defined=0x03)])
+    client.insert("forward", to(MAC), "send", {"port": FIRST}, pipe=0)
+    assert [client.usage("forward", pipe) for pipe in (ALL_PIPES, 0, 1)] == [1, 1, 0]
 
 
 # What open-p4studio's tests tna_exact_match, tna_ternary_match and tna_proxy_hash expect.
@@ -364,6 +376,10 @@ def test_members_and_groups_have_the_scope_of_the_entries_that_name_them(client:
     for table in named:
         client.delete(table)
     client.write_updates([scope(client, "painted", SINGLE)])
+    for pipe in (0, 1):
+        client.write_updates([member(client, 10 + pipe, 0)], pipe=pipe)
+        client.write_updates([group(client, 5, {10 + pipe: True})], pipe=pipe)
+    assert [chosen(client, 5, 0, pipe) for pipe in (0, 1)] == [10, 11]
     assert read_scope(client, "painted").pipe_scope.predef == SINGLE
     for pipe, colour in enumerate((0x11, 0x22)):
         client.insert("members", {"$ACTION_MEMBER_ID": 1}, "paint", {"colour": colour}, pipe=pipe)

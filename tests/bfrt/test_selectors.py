@@ -6,7 +6,7 @@ import pytest
 from packet.live_switch import SoftswitchTarget
 from packet.reference_crc import crc16
 
-from .client import CallError, Client
+from .client import ALL_PIPES, CallError, Client
 from .test_tables import (
     EXISTS,
     FRAME,
@@ -25,9 +25,9 @@ from .test_tables import (
 CHOICE = "groups_get_member"
 
 
-def chosen(client: Client, of: int, hash_value: int) -> int:
+def chosen(client: Client, of: int, hash_value: int, pipe: int = ALL_PIPES) -> int:
     key = {"$SELECTOR_GROUP_ID": of, "hash_value": hash_value}
-    (entry,) = client.read(CHOICE, key)
+    (entry,) = client.read(CHOICE, key, pipe=pipe)
     assert entry.key == key
     found: int = entry.data["$ACTION_MEMBER_ID"]
     return found
