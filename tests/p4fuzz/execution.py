@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import tempfile
+import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,13 +22,14 @@ from .print_program import full_name
 from .switch_model import MIRROR_PORT, ModelSwitch
 
 _LONGEST_MESSAGE = 2000
+LIMIT_S = 300.0  # for all frames of a program, which take milliseconds
 _SECOND = 10**9  # between frames, in ns: what a meter gains is whole packets and bytes
 
 
 @dataclass(frozen=True)
 class Difference:
-    """kind: `refused` by p4soft, `translator` or `compiler` failed, `runner` ended, `control`
-    command refused, `frames`, `cells` or `digests` differ.
+    """kind: `refused` by p4soft, `translator` or `compiler` failed, `runner` ended or hung,
+    `control` command refused, `frames`, `cells` or `digests` differ.
     """
 
     kind: str
@@ -53,13 +55,17 @@ def difference(
         except Exception as error:  # whatever it is, the translator is at fault
             return no_library(error, messages)
     target = MemoryTarget(build_dir / "bin" / "p4run", library)
+    overdue = threading.Timer(LIMIT_S, target.kill)
+    overdue.start()
     try:
         return _compared(program, frames, target)
     except CommandFailedError as error:
         return Difference("control", str(error))
     except (RuntimeError, BrokenPipeError) as error:
-        return Difference("runner", str(error))
+        late = "" if overdue.is_alive() else f", as it was not done within {LIMIT_S:g} s"
+        return Difference("runner", f"{error}{late}")
     finally:
+        overdue.cancel()
         with suppress(AssertionError, BrokenPipeError):  # it has been told as `runner`
             target.close()
 

@@ -16,6 +16,7 @@ from p4soft.emit.externs.deparsers import Mirror, Resubmit
 from p4soft.emit.tables import TableEmitter
 from p4soft.frontend import syntax
 
+from . import execution
 from .campaign import Examiner
 from .print_program import source_of
 
@@ -113,6 +114,12 @@ def recirculated_frames_lose_their_changes(patch: pytest.MonkeyPatch) -> None:
         patch.setattr(module, "INGRESS", wrong)
 
 
+def frames_never_leave_ingress(patch: pytest.MonkeyPatch) -> None:
+    endless = dataclasses.replace(pipeline.INGRESS, after=("for (;;) {}",))
+    for module in (pipeline, program):
+        patch.setattr(module, "INGRESS", endless)
+
+
 def egress_mirrors_have_no_header(patch: pytest.MonkeyPatch) -> None:
     data = Mirror.data
 
@@ -147,3 +154,12 @@ def test_a_wrong_rule_is_found(
     _, found = examiner.examine(PLANTED[plant])
     assert found is not None
     assert found.kind in ("frames", "cells")
+
+
+def test_a_program_that_hangs_is_found(examiner: Examiner, monkeypatch: pytest.MonkeyPatch) -> None:
+    frames_never_leave_ingress(monkeypatch)
+    monkeypatch.setattr(execution, "LIMIT_S", 5)
+    _, found = examiner.examine(FIRST_SEED)
+    assert found is not None
+    assert found.kind == "runner"
+    assert "it was not done within 5 s" in found.text

@@ -80,6 +80,9 @@ class MemoryTarget:
         frames = self.command("inject", port=port, data=frame.hex(), now_ns=now_ns)["frames"]
         return [(out["port"], bytes.fromhex(out["data"])) for out in frames]
 
+    def kill(self) -> None:
+        self._process.kill()
+
     def close(self) -> None:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
