@@ -146,7 +146,7 @@ void ActionProfiles::check_members(const TableSchema& schema, const Json& update
     throw bad_argument("table " + schema.name + ": delete member by member (\"delete\")");
   if (operation == "delete")
     require_unused_member(schema.name, number_of(update, kMemberField, schema.name));
-  if (operation != "clear") return;
+  if (operation != "clear" && operation != "reset") return;
   const Table& members = *tables_.at(schema.name);
   for (const std::uint32_t entry : members.entries()) {
     require_unused_member(schema.name,

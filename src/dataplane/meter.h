@@ -91,6 +91,7 @@ class Meter {
   // What is added to the bytes of each frame.
   std::int32_t byte_count_adjust() const noexcept { return byte_count_adjust_; }
   void set_byte_count_adjust(std::int32_t bytes) noexcept { byte_count_adjust_ = bytes; }
+  void reset_byte_count_adjust() noexcept { byte_count_adjust_ = own_byte_count_adjust_; }
   // Whether it is another than the program's own.
   bool sets_byte_count_adjust() const noexcept {
     return byte_count_adjust_ != own_byte_count_adjust_;

@@ -130,6 +130,7 @@ const std::map<std::string, PipesControl::Handler, std::less<>>& PipesControl::h
       {"filter_write", &PipesControl::in_each},
       {"hash_write", &PipesControl::in_each},
       {"hash_reset", &PipesControl::in_each},
+      {"settings_reset", &PipesControl::in_each},
       {"aging_update", &PipesControl::aging_update},
       {"aging_events", &PipesControl::aging_events},
       {"aging_read", &PipesControl::aging_read},

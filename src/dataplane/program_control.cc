@@ -127,6 +127,7 @@ const std::map<std::string, ProgramControl::Handler, std::less<>>& ProgramContro
       {"hash_write", &ProgramControl::hash_write},
       {"hash_read", &ProgramControl::hash_read},
       {"hash_reset", &ProgramControl::hash_reset},
+      {"settings_reset", &ProgramControl::settings_reset},
       {"digest_read", &ProgramControl::digest_read},
       {"random_seed", &ProgramControl::random_seed},
   };
@@ -551,6 +552,18 @@ nlohmann::json ProgramControl::hash_reset(const nlohmann::json& args) {
       hash->reset_slices();
       hash->reset_algorithm();
     }
+  }
+  return nlohmann::json::object();
+}
+
+// What hashes, filters and, beside limits, meters were told.
+nlohmann::json ProgramControl::settings_reset(const nlohmann::json&) {
+  hash_reset(nlohmann::json::object());
+  for (const auto& [name, filter] : filters_) FilterCodec(name, *filter).write({{"data", nullptr}});
+  for (const auto& [name, meter] : meters_) meter->reset_byte_count_adjust();
+  for (const auto& [name, table] : tables_) {
+    table->reset_filters();
+    table->reset_byte_count_adjust();
   }
   return nlohmann::json::object();
 }

@@ -84,6 +84,7 @@ class ProgramControl final : public ControlPlane {
   nlohmann::json hash_write(const nlohmann::json& args);
   nlohmann::json hash_read(const nlohmann::json& args);
   nlohmann::json hash_reset(const nlohmann::json& args);
+  nlohmann::json settings_reset(const nlohmann::json& args);
   nlohmann::json digest_read(const nlohmann::json& args);
   nlohmann::json random_seed(const nlohmann::json& args);
 

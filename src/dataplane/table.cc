@@ -80,11 +80,14 @@ void Table::uncount_name(std::uint32_t entry) {
 Table::Words Table::completed(Words words) const {
   words.resize(stride_);
   put_first_register(words.data());
-  if (direct_.filter) {
-    const FilterWords fresh = fresh_filter(*direct_.filter);
-    std::copy(fresh.begin(), fresh.end(), words.data() + filter_start());
-  }
+  put_fresh_filter(words.data());
   return words;
+}
+
+void Table::put_fresh_filter(std::uint64_t* words) const {
+  if (!direct_.filter) return;
+  const FilterWords fresh = fresh_filter(*direct_.filter);
+  std::copy(fresh.begin(), fresh.end(), words + filter_start());
 }
 
 void Table::put_first_register(std::uint64_t* words) const {
@@ -98,9 +101,10 @@ void Table::set_default(Words words) {
 }
 
 void Table::add_entry(const Match& match, Words words) {
-  insert(match, completed(std::move(words)));
+  words = completed(std::move(words));
+  insert(match, words);
   commit();
-  began_with_entries_ = true;
+  initial_entries_.emplace_back(match, std::move(words));
 }
 
 std::vector<std::uint32_t> Table::entries() const {
@@ -129,6 +133,11 @@ void Table::clear_meters() {
   if (!direct_.meter) return;
   for (std::size_t begin = 0; begin < pool_.size(); begin += stride_)
     store_meter(MeterCell{}, pool_.data() + begin + direct_.meter_start());
+}
+
+void Table::reset_filters() {
+  for (std::size_t begin = 0; begin < pool_.size(); begin += stride_)
+    put_fresh_filter(pool_.data() + begin);
 }
 
 void Table::clear_registers() {

@@ -131,6 +131,7 @@ class Table {
   std::optional<MeterUnit> meter_unit() const noexcept { return direct_.meter; }
   std::int32_t byte_count_adjust() const noexcept { return direct_.byte_count_adjust; }
   void set_byte_count_adjust(std::int32_t bytes) noexcept { direct_.byte_count_adjust = bytes; }
+  void reset_byte_count_adjust() noexcept { direct_.byte_count_adjust = own_byte_count_adjust_; }
   // Whether it is another than the program's own.
   bool sets_byte_count_adjust() const noexcept {
     return direct_.byte_count_adjust != own_byte_count_adjust_;
@@ -161,7 +162,8 @@ class Table {
   // The program's own entries, while it is constructed; `words` may stop after the action's data.
   void set_default(Words words);
   void add_entry(const Match& match, Words words);
-  bool began_with_entries() const noexcept { return began_with_entries_; }
+  // Those in their order.
+  const std::vector<std::pair<Match, Words>>& initial_entries() const { return initial_entries_; }
 
   std::span<const std::uint64_t> words(std::uint32_t entry) const {
     return {pool_.data() + entry * stride_, stride_};
@@ -189,7 +191,8 @@ class Table {
   // order into an empty table, the same one wins.
   std::vector<std::uint32_t> entries_as_asked() const { return index_.equals_as_asked(entries()); }
   void clear_counters();
-  void clear_meters();  // none has limits any more
+  void clear_meters();   // none has limits any more
+  void reset_filters();  // every cell is what it was at first
   // Of a table that ages. The clock is that of packets, and stands still between calls of at().
   void at(std::uint64_t now_ns) { now_ns_ = now_ns; }
   std::uint64_t now_ns() const { return now_ns_; }
@@ -210,6 +213,7 @@ class Table {
  private:
   using Name = std::pair<std::uint64_t, std::uint64_t>;  // an entry's first words, and of its data
 
+  void put_fresh_filter(std::uint64_t* words) const;
   void put_first_register(std::uint64_t* words) const;
   std::optional<Name> name_of(std::uint32_t entry) const;
   void count_name(std::uint32_t entry);
@@ -220,7 +224,7 @@ class Table {
   DirectExterns direct_;
   std::size_t stride_;
   std::int32_t own_byte_count_adjust_;
-  bool began_with_entries_ = false;
+  std::vector<std::pair<Match, Words>> initial_entries_;
   std::uint32_t size_ = 0;
   Words pool_;
   Words initial_default_;

@@ -89,8 +89,10 @@ void TableBatch::dispatch(const TableSchema& schema, Table& table, const nlohman
   if (schema.is_const && (operation != "modify" || update.contains("action"))) {
     throw bad_argument("table " + schema.name + " has const entries; they cannot be changed");
   }
-  if (operation == "clear") {
+  if (operation == "clear" || operation == "reset") {
     for (const std::uint32_t entry : table.entries()) erase(table, Match(table.match(entry)));
+    if (operation == "clear") return;
+    for (const auto& [match, words] : table.initial_entries()) insert(table, match, words);
     return;
   }
   if (schema.keys.empty()) {
@@ -118,7 +120,11 @@ void TableBatch::dispatch(const TableSchema& schema, Table& table, const nlohman
 void TableBatch::insert(const TableSchema& schema, Table& table, const nlohmann::json& update,
                         const Match& match) {
   check_room(schema, table);
-  table.insert(match, EntryCodec(schema, table).words(update, false));
+  insert(table, match, EntryCodec(schema, table).words(update, false));
+}
+
+void TableBatch::insert(Table& table, const Match& match, const Table::Words& words) {
+  table.insert(match, words);
   undo_.push_back([&table, match] { table.erase(match); });
 }
 

@@ -27,7 +27,7 @@ class RowOutcomes {
 // Of the tables of a program.
 inline constexpr const char* kOperations =
     "\"insert\", \"modify\", \"upsert\", \"delete\", each also with \"_columns\", \"clear\", "
-    "\"set_default\" or \"reset_default\"";
+    "\"reset\", \"set_default\" or \"reset_default\"";
 
 class TableBatch {
  public:
@@ -69,6 +69,7 @@ class TableBatch {
   void undo_down_to(std::size_t steps);
   void insert(const TableSchema& schema, Table& table, const nlohmann::json& update,
               const Match& match);
+  void insert(Table& table, const Match& match, const Table::Words& words);
   void put_columns(const TableSchema& schema, Table& table, const std::string& operation,
                    const nlohmann::json& update, RowOutcomes* rows);
   DoneRows& new_done_rows(Table& table);

@@ -156,7 +156,8 @@ Json TableState::read() const {
     if (!schema_.is_const || found.contains("direct")) entries.push_back(std::move(found));
   }
   Json default_found = default_entry();
-  const bool lost_entries = !schema_.is_const && table_.began_with_entries() && entries.empty();
+  const bool lost_entries =
+      !schema_.is_const && !table_.initial_entries().empty() && entries.empty();
   if (entries.empty() && default_found.empty() && !lost_entries) return {};
   Json state = {{"keys", keys()},
                 {"implementation", profiles_.implementation_of(schema_)},

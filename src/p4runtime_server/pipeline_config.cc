@@ -113,27 +113,26 @@ void clear_profiles(const ProgramInfo& info, Json& updates) {
   }
 }
 
-// Tables as the program's start left them, but for entries that it had from the start and that are
-// no constants. No packet sees some of it done and some not; none of the commands depends on what
-// is there, so that none fails after another.
+// All as the program's start left it. No packet sees some of it done and some not; none of the
+// commands depends on what is there, so that none fails after another.
 void begin_anew(RunningProgram& program) {
   const ProgramInfo& info = program.info();
   Json updates = Json::array();
   for (const config::Table& table : info.document().tables()) {
     const std::string name = info.on_switch(table.preamble());
     if (!table.is_const_table() && !table.match_fields().empty())
-      updates.push_back({{"table", name}, {"op", "clear"}});
+      updates.push_back({{"table", name}, {"op", "reset"}});
     if (table.const_default_action_id() == 0)
       updates.push_back({{"table", name}, {"op", "reset_default"}});
   }
   for (const config::ValueSet& set : info.document().value_sets())
     updates.push_back({{"table", info.on_switch(set.preamble())}, {"op", "clear"}});
   clear_profiles(info, updates);
-  program.link().call("sequence",
-                      {{"commands",
-                        {command("table_write", {{"updates", updates}}), command("register_clear"),
-                         command("counter_clear"), command("meter_clear"), command("hash_reset"),
-                         command("table_write", {{"updates", replication_clears()}})}}});
+  program.link().call(
+      "sequence", {{"commands",
+                    {command("table_write", {{"updates", updates}}), command("register_clear"),
+                     command("counter_clear"), command("meter_clear"), command("settings_reset"),
+                     command("table_write", {{"updates", replication_clears()}})}}});
   program.forget_all();
 }
 

@@ -26,6 +26,26 @@ MORE: Changes = {
         seen.count(0);""",
 }
 
+# A table that begins with an entry.
+BEGUN: Changes = {
+    """            hdr.ethernet.dst_addr : lpm;
+        }
+        actions = {
+            mark;
+            NoAction;
+        }
+""": """            hdr.ethernet.dst_addr : lpm;
+        }
+        actions = {
+            mark;
+            NoAction;
+        }
+        entries = {
+            0x020000000000 &&& 0xff0000000000 : mark(3);
+        }
+""",
+}
+
 # Of each kind of object one that is gone, or another.
 LESS: Changes = {
     # The table `prefixes` is gone.

@@ -306,13 +306,16 @@ def test_wrong_reads_of_direct_meters_are_refused(client: Client) -> None:
     assert failed_read(client, direct_meter_entry=with_counts) == [code("UNIMPLEMENTED")]
 
 
-def test_a_new_pipeline_begins_without_limits(client: Client) -> None:
+def test_a_new_pipeline_begins_without_limits(client: Client, switch: SoftswitchTarget) -> None:
     entry = client.entry("known", ether_type=KNOWN)
     entry.meter_config.CopyFrom(limits(client, 1))
     client.write(
         client.update("MODIFY", meter_entry=cell(client, "limits", None, limits(client, 1))),
         client.update("MODIFY", table_entry=entry),
     )
+    switch.command("meter_byte_count_adjust", table="limits", byte_count_adjust=-9)
     client.set_config("VERIFY_AND_COMMIT", client.get_config())
     assert not any(each.HasField("config") for each in cells(client, "limits"))
+    adjusted = switch.command("meter_byte_count_adjust", table="limits")
+    assert adjusted["byte_count_adjust"] == 0
     assert not any(each.HasField("meter_config") for each in with_meters(client, "known"))

@@ -18,7 +18,7 @@ from softswitch.processes import await_file
 
 from .client import CallError, Client
 from .conftest import TESTS, Programs, StartCompiling, let_go
-from .revisions import LESS, MORE, write_revision
+from .revisions import BEGUN, LESS, MORE, write_revision
 from .test_action_sets import action_set, painted_with
 from .test_cells import counters, registers
 from .test_digests import configure
@@ -40,9 +40,9 @@ RECONCILE = "RECONCILE_AND_COMMIT"
 def revised(
     compiled: Callable[[Path], Path], programs: Programs, tmp_path_factory: pytest.TempPathFactory
 ) -> Programs:
-    """With `more` and `less`, too."""
+    """With `more`, `less` and `begun`, too."""
     directory = tmp_path_factory.mktemp("revisions")
-    for name, changes in (("more", MORE), ("less", LESS)):
+    for name, changes in (("more", MORE), ("less", LESS), ("begun", BEGUN)):
         compiled(write_revision(EVERYTHING, changes, directory / f"{name}.p4"))
     return programs
 
@@ -146,6 +146,20 @@ def test_all_state_is_kept(
     assert [port for port, _ in switch.send(1, frame())] == [2]
     (again,) = primary.entries("forward")
     assert (again.metadata, again.controller_metadata) == (b"mine", 7)
+
+
+def test_entries_that_a_program_begins_with_come_back_with_a_new_pipeline(
+    primary: Client, revised: Programs
+) -> None:
+    set_program(primary, "VERIFY_AND_COMMIT", revised.config("begun"))
+    first = list(primary.entries("prefixes"))
+    assert [entry.match[0].lpm.prefix_len for entry in first] == [8]
+    primary.write(primary.update("DELETE", table_entry=first[0]))
+    prefix = {"lpm": {"value": b"\x03\x00\x00\x00\x00\x00", "prefix_len": 16}}
+    marked = primary.action("mark", value=b"\x01")
+    insert(primary, table_entry=primary.entry("prefixes", marked, dst_addr=prefix))
+    set_program(primary, "VERIFY_AND_COMMIT", primary.get_config())
+    assert list(primary.entries("prefixes")) == first
 
 
 def test_sets_of_actions_are_kept(

@@ -90,6 +90,8 @@ def test_the_control_plane_puts_another_adjustment_in_the_programs_place(load) -
     switch.command("meter_write", table="m", index=0, data=data)
     colors = [switch.send(1, bytes(BYTES))[0][1][1] for _ in range(3)]
     assert colors == [0, 0, 3]  # 125 bytes hold two frames of 62, but not three
+    switch.command("settings_reset")
+    assert switch.command("meter_byte_count_adjust", table="m")["byte_count_adjust"] == -30
     with pytest.raises(CommandFailedError, match="expected bytes, -8192 to 8191"):
         switch.command("meter_byte_count_adjust", table="m", byte_count_adjust=True)
     with pytest.raises(CommandFailedError, match="is of type Counter, not a Meter"):

@@ -142,6 +142,9 @@ def test_filters_are_read_as_they_were_written(indexed: Any) -> None:
     assert cells[1]["data"] == {TYPE: "SAMPLE", GAIN: 0, DECAY: 0, SCALE: 0}
     (wred,) = indexed.command("filter_read", table="wred", index=0)["filters"]
     assert wred["data"] == {TIME: 0, LOW: 0xFF000000, HIGH: 0xFF000000, MOST: 0}
+    indexed.command("settings_reset")
+    cells = indexed.command("filter_read", table="lpf")["filters"]
+    assert cells[2]["data"] == cells[1]["data"]
 
 
 @pytest.mark.parametrize(
@@ -197,6 +200,9 @@ def test_each_entry_has_its_own(load: Any) -> None:
             SCALE: 0,
         },
     }
+    switch.command("settings_reset")
+    entries = switch.command("table_read", table="t")["entries"]
+    assert [entry["data"][GAIN] for entry in entries] == [0, 0]
 
 
 def test_the_schema_is_the_compilers(tmp_path: Path) -> None:

@@ -43,6 +43,40 @@ def cleared(target):
     return target
 
 
+INITIAL = program(
+    "t.apply();",
+    local=LOCAL.format(keys="hdr.data.kind: ternary;").replace(
+        "size = 64;", "size = 64; entries = { 1: set(5); 2 &&& 3: set(6); }"
+    ),
+)
+
+
+def test_entries_that_a_program_begins_with_come_back(load) -> None:
+    target = load(INITIAL)
+
+    def entries() -> Any:
+        found = target.command("table_read", table="t")["entries"]
+        return sorted(found, key=lambda entry: entry["priority"])
+
+    first = entries()
+    assert [send(target, kind) for kind in (1, 2, 6, 3)] == [5, 6, 6, 0xFF]
+    deletion = {"op": "delete", "table": "t"} | {
+        name: first[0][name] for name in ("key", "priority")
+    }
+    change = first[1] | {"op": "modify", "table": "t", "data": {"v": 9}}
+    target.command("table_write", updates=[deletion, change])
+    insert(target, {"kind": {"value": 3, "mask": 0xFF}}, 7, priority=3)
+    changed = entries()
+    assert [send(target, kind) for kind in (1, 2, 6, 3)] == [0xFF, 9, 9, 7]
+    reset = {"op": "reset", "table": "t"}
+    with pytest.raises(CommandFailedError, match=r"updates\[1\]"):
+        target.command("table_write", updates=[reset, {"op": "none", "table": "t"}])
+    assert entries() == changed
+    target.command("table_write", updates=[reset])
+    assert entries() == first
+    assert [send(target, kind) for kind in (1, 2, 6, 3)] == [5, 6, 6, 0xFF]
+
+
 EXACT = table_program(
     'hdr.data.kind: exact; hdr.data.b: exact; hdr.extra.isValid(): exact @name("extra");'
 )
