@@ -47,6 +47,11 @@ Json written_counters(const Json& written) {
   return counters;
 }
 
+// Then an answer's entry says which pipes it is of. pipes: of the scope that it was found in.
+bool asks_all_scopes(const EntryRead& read, const Pipes& pipes) {
+  return read.target.pipe_id() == kAllPipes && !pipes.empty();
+}
+
 }  // namespace
 
 void MatchTable::write(const EntryWrite& update, WriteBatch& batch) {
@@ -280,7 +285,10 @@ void MatchTable::read_named(const std::vector<EntryRead>& reads,
                    invalid(reading() + ": the entry has the action " +
                            found.at("action").get<std::string>() + ", not the one asked for;"));
     } else {
-      put_entry(found, reads[number], pipes, answers.add(number, reads[number]));
+      bfrt_proto::TableEntry& entry = answers.add(number, reads[number]);
+      if (entry.has_entry_tgt() && asks_all_scopes(reads[number], pipes))
+        entry.mutable_entry_tgt()->set_pipe_id(pipes.front());
+      put_entry(found, reads[number], pipes, entry);
     }
   }
 }
@@ -337,10 +345,9 @@ void MatchTable::read_entries(std::size_t number, const EntryRead& read, const P
   put_pipes(pipes, args);
   Json result = link.call("table_read", std::move(args));
   Json& entries = result.at("entries");
-  // Who asked for all pipes is told which each entry is of.
   const auto add = [&]() -> bfrt_proto::TableEntry& {
     bfrt_proto::TableEntry& entry = answers.add(number, read);
-    if (read.target.pipe_id() == kAllPipes && !pipes.empty()) {
+    if (asks_all_scopes(read, pipes)) {
       *entry.mutable_entry_tgt() = read.target;
       entry.mutable_entry_tgt()->set_pipe_id(pipes.front());
     }

@@ -183,6 +183,10 @@ def test_entries_of_single_pipes_have_handles_of_their_own(client: Client) -> No
         for target in (pipe, ALL_PIPES):
             (entry,) = client.read("forward", handle_id=handle, pipe=target)
             assert entry.data["port"] == pipe
+        question = client.proto.Entity(table_entry=client.entry("forward", handle_id=handle))
+        question.table_entry.table_flags.key_only = True
+        (found,) = client.read_entities([question]).entities
+        assert found.table_entry.entry_tgt.pipe_id == pipe
         elsewhere = {"handle_id": handle, "pipe": 1 - pipe}
         assert read_error(client, "forward", from_hw=True, **elsewhere) == [INVALID]
         assert read_error(client, "forward", from_hw=False, **elsewhere) == [NOT_FOUND]
