@@ -77,6 +77,41 @@ def test_entries_that_a_program_begins_with_come_back(load) -> None:
     assert [send(target, kind) for kind in (1, 2, 6, 3)] == [5, 6, 6, 0xFF]
 
 
+def with_entries(entries: str, keys: str = "hdr.data.kind: ternary;") -> str:
+    local = LOCAL.format(keys=keys).replace("size = 64;", f"size = 64; {entries}")
+    return program("t.apply();", local=local)
+
+
+@pytest.mark.parametrize(
+    ("entries", "expected"),
+    [
+        # As p4c's pass EntryPriorities has it: the largest wins unless said otherwise, and an entry
+        # without a priority is behind the one before it.
+        ("entries = { priority = 20: 1 &&& 1: set(77); priority = 10: 3: set(5); _: set(9); }", 77),
+        ("entries = { priority = 10: 3: set(5); priority = 20: 1 &&& 1: set(77); _: set(9); }", 77),
+        (
+            "largest_priority_wins = false; "
+            "entries = { priority = 20: 1 &&& 1: set(77); priority = 10: 3: set(5); _: set(9); }",
+            5,
+        ),
+        (
+            "priority_delta = 15; "
+            "entries = { priority = 20: _: set(9); 1 &&& 1: set(77); priority = 6: 3: set(5); }",
+            9,
+        ),
+        (
+            "priority_delta = 15; "
+            "entries = { priority = 20: 8: set(9); 1 &&& 1: set(77); priority = 6: 3: set(5); }",
+            5,
+        ),
+        ("entries = { priority = 7: 3: set(5); priority = 7: 1 &&& 1: set(77); }", 5),
+        ("largest_priority_wins = false; entries = { 3: set(5); 1 &&& 1: set(77); }", 5),
+    ],
+)
+def test_priorities_of_entries(load, entries: str, expected: int) -> None:
+    assert send(load(with_entries(entries)), 3) == expected
+
+
 EXACT = table_program(
     'hdr.data.kind: exact; hdr.data.b: exact; hdr.extra.isValid(): exact @name("extra");'
 )
@@ -275,7 +310,7 @@ ENTRIES = program(
         actions = { b; NoAction; }
         const entries = {
             0 .. 9: b(0xAAAA);
-            priority = 0: 10: b(0xBBBB);
+            10: b(0xBBBB);
         }
     }
     table k {

@@ -26,8 +26,39 @@ TABLE = """
 """
 
 
+TERNARY = TABLE.replace("exact", "ternary")
+
 # name: (program, part of the message)
 CASES: dict[str, tuple[str, str]] = {
+    # --- Priorities of entries
+    "priority of a const entry": (
+        program("t.apply();", local=TERNARY % "const entries = { /*^*/priority = 1: 1: set(1); }"),
+        "const entries have no priorities: the first that matches wins; leave them out",
+    ),
+    "priority of an exact key": (
+        program("t.apply();", local=TABLE % "entries = { /*^*/priority = 1: 1: set(1); }"),
+        "entries of a table with exact keys have no priorities",
+    ),
+    "first entry without a priority": (
+        program(
+            "t.apply();", local=TERNARY % "entries = { /*^*/1: set(1); priority = 1: 2: set(1); }"
+        ),
+        "the first entry has no priority, and later ones have; give it one",
+    ),
+    "priority below zero": (
+        program(
+            "t.apply();", local=TERNARY % "entries = { priority = 0: 1: set(1); /*^*/2: set(1); }"
+        ),
+        "the priority of this entry is -1; expected 0 or more",
+    ),
+    "priority_delta of zero": (
+        program("t.apply();", local=TERNARY % "priority_delta = /*^*/0;"),
+        "priority_delta must be at least 1",
+    ),
+    "largest_priority_wins that is no bool": (
+        program("t.apply();", local=TERNARY % "largest_priority_wins = /*^*/1;"),
+        "largest_priority_wins is int; expected a constant, true or false",
+    ),
     # --- Lexer and preprocessor
     "bad number": (program("hdr.data.a = /*^*/0b12;"), "'0b12' is not a number"),
     "division of a negative number": (

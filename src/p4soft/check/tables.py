@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from p4soft.check import types
 from p4soft.check.conversion import convert
+from p4soft.check.entry_order import DELTA, LARGEST_WINS, check_priorities, in_order
 from p4soft.check.operators import is_known
 from p4soft.check.sizes import check_size_type
 from p4soft.check.statements import StatementChecker
@@ -173,6 +174,7 @@ class TableChecker(StatementChecker):
         assert table.entries is not None
         if not table.keys:
             raise P4Error(table.position, f"table '{table.name}' has entries but no keys")
+        check_priorities(table)
         for entry in table.entries:
             if entry.priority is not None:
                 self.constant_integer(entry.priority, "an entry's priority")
@@ -197,6 +199,7 @@ class TableChecker(StatementChecker):
 
         if all(key.matches in ("exact", "lpm") for key in table.keys):
             self._no_duplicates(table.entries)
+        table.entries = in_order(table)
 
     def _no_duplicates(self, entries: list[syntax.TableEntry]) -> None:
         seen: set[tuple[object, ...]] = set()
@@ -259,13 +262,17 @@ class TableChecker(StatementChecker):
             if item.name == "size":
                 self._table_size(item.value)
             elif item.name == "idle_timeout":
-                self._idle_timeout(table, item.value)
+                self._idle_timeout(table, item)
             elif item.name in DIRECT:
                 self._direct(item)
             elif item.name in ALGORITHMS:
                 self._algorithm(item, ALGORITHMS[item.name])
             elif item.name == "implementation":
                 self._implementation(table, item)
+            elif item.name == LARGEST_WINS:
+                self._constant_bool(item)
+            elif item.name == DELTA:
+                self._positive(item)
             elif item.name in _HINTS:
                 self.check(item.value)
             else:
@@ -273,7 +280,7 @@ class TableChecker(StatementChecker):
                     item.position,
                     f"table property '{item.name}'",
                     "key, actions, default_action, entries, size, implementation, idle_timeout, "
-                    + ", ".join([*DIRECT, *ALGORITHMS, *_HINTS]),
+                    + ", ".join([*DIRECT, *ALGORITHMS, LARGEST_WINS, DELTA, *_HINTS]),
                 )
 
     def _table_size(self, value: syntax.Expression) -> None:
@@ -283,16 +290,25 @@ class TableChecker(StatementChecker):
         if not is_known(value):
             raise P4Error(value.position, "size must be a constant number")
 
-    def _idle_timeout(self, table: syntax.Table, value: syntax.Expression) -> None:
+    def _idle_timeout(self, table: syntax.Table, item: syntax.Property) -> None:
+        self._constant_bool(item)
+        if item.value.value and not table.match_keys:
+            raise P4Error(
+                item.value.position,
+                f"table '{table.name}' has no keys, so no entries that could age",
+            )
+
+    def _constant_bool(self, item: syntax.Property) -> None:
+        value = item.value
         if self.check(value) != types.BOOL or value.value is None:
             raise P4Error(
                 value.position,
-                f"idle_timeout is {value.type}; expected a constant, true or false",
+                f"{item.name} is {value.type}; expected a constant, true or false",
             )
-        if value.value and not table.match_keys:
-            raise P4Error(
-                value.position, f"table '{table.name}' has no keys, so no entries that could age"
-            )
+
+    def _positive(self, item: syntax.Property) -> None:
+        if self.constant_integer(item.value, item.name) < 1:
+            raise P4Error(item.value.position, f"{item.name} must be at least 1")
 
     def _algorithm(self, item: syntax.Property, extern: str) -> None:
         type_ = self.check(item.value)

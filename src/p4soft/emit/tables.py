@@ -105,11 +105,10 @@ class TableEmitter(BlockEmitter):
             seconds.append(f"{{{key.offset}, {key.width}, {_wide(second)}}}")
         exact = all(key.kind == "exact" for key in keys_of(table.declaration))
         bits = sum(key.width for key in keys_of(table.declaration))
-        priority = number if entry.priority is None else entry.priority.value
         second_words = "{}" if exact else f"pack_words({bits}, {{{', '.join(seconds)}}})"
         self.emission.setup.add(
             f"{table.identifier}_.add_entry({{pack_words({bits}, {{{', '.join(firsts)}}}), "
-            f"{second_words}, {priority}}}, {{{self._words(table, entry.action)}}});"
+            f"{second_words}, {number}}}, {{{self._words(table, entry.action)}}});"
         )
 
     # --- Applying ---------------------------------------------------------------------------------
