@@ -17,6 +17,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from turntable_core import estimate, plan, systems
+from turntable_core.ownership import run_claim
 from turntable_core.spec import (
     Experiment,
     Scale,
@@ -116,7 +117,7 @@ class RunState:
     refused: int  # iterations that the testbed cannot do; in neither of the two
     why_refused: str | None  # the first of them
     verdict: str
-    command: str | None  # that continues it; None: it was imported
+    command: str | None  # that continues it; None: it was imported, or runs
 
     @property
     def row(self) -> tuple[object, ...]:
@@ -171,8 +172,14 @@ def state_of(directory: Path, repository: Path) -> RunState:
         refused=len(refused),
         why_refused=next(iter(refused.values()), None),
         verdict=_verdict(directory / "summary.csv"),
-        command=None if "imported" in manifest else resume_command(manifest, directory.name),
+        command=_command(directory, manifest),
     )
+
+
+def _command(directory: Path, manifest: Mapping[str, Any]) -> str | None:
+    if "imported" in manifest or run_claim.worker_of(directory) is not None:
+        return None
+    return resume_command(manifest, directory.name)
 
 
 def _json(path: Path) -> Mapping[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from turntable_core.connections import Command, HostConnections
@@ -42,7 +42,8 @@ def require_build(
     wanted: dict[str, dict[str, str]] = {}
     for host in testbed.hosts:
         if Path(host.bin_dir) == build / "bin":
-            require_built(build / "bin", map(_name, programs_of(host, testbed, [system])))
+            names = map(_name, programs_of(host, testbed, [system]))
+            require_built(build / "bin", names, system.name)
         else:
             wanted[host.name] = _wanted(host, testbed, system, build)
     commands = [Command(name, digest_command("/", paths)) for name, paths in wanted.items()]
@@ -67,7 +68,7 @@ def require_build(
 def _wanted(host: Host, testbed: Testbed, system: System, build: Path) -> dict[str, str]:
     """Path on the host -> SHA-256 of the build."""
     names = [_name(path) for path in programs_of(host, testbed, [system])]
-    digests = digests_of_build(build / "bin", names)
+    digests = digests_of_build(build / "bin", names, system.name)
     wanted = {f"{host.bin_dir}/{name}": digest for name, digest in digests.items()}
     if isinstance(host, SwitchHost):
         for pattern in driver_of(host).p4_files:
@@ -76,19 +77,27 @@ def _wanted(host: Host, testbed: Testbed, system: System, build: Path) -> dict[s
     return wanted
 
 
-def digests_of_build(source: Path, names: Iterable[str]) -> dict[str, str]:
+def digests_of_build(
+    source: Path, names: Iterable[str], system: str | None = None
+) -> dict[str, str]:
     """Name -> SHA-256 of the files of `source`; an error names those that are missing."""
     wanted = list(names)
-    require_built(source, wanted)
+    require_built(source, wanted, system)
     return {name: digest_of_file(source / name) for name in wanted}
 
 
-def require_built(source: Path, names: Iterable[str]) -> None:
+def require_built(source: Path, names: Iterable[str], system: str | None = None) -> None:
+    """system: whose programs they are; None: several systems'."""
     missing = [name for name in names if not (source / name).is_file()]
     if missing:
         raise TurntableError(
-            f"{source}: no {', '.join(missing)}; expected the programs to be built. Run: make build"
+            f"{source}: no {', '.join(missing)}; expected the programs to be built. Run: "
+            + command_that_builds([system] if system else [])
         )
+
+
+def command_that_builds(systems: Sequence[str]) -> str:
+    return f"make programs SYSTEM={systems[0]}" if len(systems) == 1 else "make build"
 
 
 def _name(path: str) -> str:

@@ -51,10 +51,17 @@ class Proposal:
         ignored = [
             f"{name}: given, but without a meaning for any cell of this run, and ignored"
             for name, origin in self.scale.origins.items()
-            if origin.startswith(WHERE) and not any(name in cell.parameters for cell in self.cells)
+            if origin.startswith(WHERE)
+            and not self._switches_off(name)
+            and not any(name in cell.parameters for cell in self.cells)
         ]
         cells = [cell.parameters for cell in self.cells]
         return [*ignored, *self.experiment.system.notes(cells)]
+
+    def _switches_off(self, name: str) -> bool:
+        """Zero and false have a meaning where a cell has not what they switch off."""
+        values = self.scale.factors.get(name, [self.scale.constants.get(name)])
+        return not any(values)
 
     def plan(self, planner: Callable) -> plan.Plan:
         """The run's own plan, or a new one; planner: as make_plan takes it."""

@@ -320,6 +320,13 @@ def test_description_says_what_names_do_not(tmp_path: Path) -> None:
     assert "Rack of old" in (directory / "report.html").read_text()
 
 
+def test_what_limited_imported_servers_is_not_asked(tmp_path: Path) -> None:
+    artifact_files.write_rotation(tmp_path / "old")
+    describe(tmp_path, "fidelity_class: emulated\n")
+    run = turntable.load_run(imported(tmp_path))
+    assert [turn.row["verdict"] for turn in run.turns] == ["valid"]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
 import pytest
 
 from turntable_core import catalogue
+from turntable_core.doctor import runs
+from turntable_core.ownership import run_claim
+from turntable_core.ownership.owner import new_owner
 from turntable_core.run_directory import RunDirectory
 from turntable_core.spec import Scale
 
@@ -58,6 +62,16 @@ def test_runs_are_listed_with_how_to_continue_them(repository: Path, run: RunDir
     (row,) = (line for line in listed if line.startswith("tiny r1"))
     assert row == "tiny r1 smoke 1/16 -"
     assert listed[-1].endswith("-e run=r1")
+
+
+def test_a_run_that_is_alive_is_not_to_be_continued(repository: Path, run: RunDirectory) -> None:
+    run_claim.claim(run.path, new_owner("r1", "tiny"))
+    told = [line for line in lines(repository) if "unfinished;" in line or "run=r1" in line]
+    assert told == []
+    (finding,) = (each for each in runs.findings(run.path.parents[1], run.path)
+                  if each.topic == "newest run")  # fmt: skip
+    assert finding.text.endswith(f"1 attempts failed; it runs: playbook {os.getpid()}")
+    assert finding.command == ""
 
 
 def test_what_is_to_be_measured_again_is_not_done(repository: Path, run: RunDirectory) -> None:

@@ -170,6 +170,12 @@ def test_what_a_dead_supervisor_left_is_told_but_stops_nobody() -> None:
     assert "receiver.sock" in text
 
 
+def test_what_nodes_of_a_live_run_have_begun_is_not_left() -> None:
+    seen = supervisor() | {"processes": "33 S memcached /usr/bin/memcached"}
+    found = nodes.findings(TESTBED, [host_view(SWITCH, **seen)])
+    assert of(found, "leftovers") == [(OK, "none")]
+
+
 def test_a_port_in_use_names_its_holder() -> None:
     line = 'UNCONN 0 0 10.0.0.2:7001 0.0.0.0:* users:(("python3",pid=9,fd=3))\n'
     other = 'UNCONN 0 0 10.0.0.2:53 0.0.0.0:* users:(("dns",pid=8,fd=3))\n'

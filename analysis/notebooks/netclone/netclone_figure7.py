@@ -87,7 +87,8 @@ steady[[*where, *clones]].round(4)
 # ## Peak throughput
 
 # %%
-pd.DataFrame(peaks.peaks(run.cells))[["distribution", "method", "servers", "peak_0", "peak_2"]]
+columns = ["distribution", "method", "servers", "peak_0", "peak_2"]
+pd.DataFrame(peaks.peaks(run.cells), columns=columns)  # none: one load alone
 
 # %% [markdown]
 # ## The paper's shape

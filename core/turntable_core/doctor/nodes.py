@@ -121,6 +121,8 @@ def _leftovers(
     for view in views:
         if view.name in supervisors:
             supervisor = supervisors[view.name]
+            if supervisor.owner and may_live(supervisor.owner):
+                continue  # what its run's nodes have begun is the run's, too
             known = {supervisor.pid, *(node["pid"] for node in supervisor.nodes)}
         else:
             known = set()

@@ -9,8 +9,9 @@ from turntable_core.checks import systems_for
 from turntable_core.doctor.finding import OK, PROBLEM, Finding
 from turntable_core.doctor.looks import HostView
 from turntable_core.files import digest_of_file
-from turntable_core.programs import programs_of
+from turntable_core.programs import command_that_builds, programs_of
 from turntable_core.switch import driver_of
+from turntable_core.system import System
 from turntable_core.testbed import Testbed
 
 
@@ -24,17 +25,21 @@ def findings(
     testbed: Testbed, views: Sequence[HostView], controller: Mapping[str, str], build: Path
 ) -> Iterator[Finding]:
     """controller: what `built` says about `build`."""
-    wanted = {
-        Path(path).name
-        for host in testbed.hosts
-        for path in programs_of(host, testbed, systems_for(testbed))
+    lacking = {
+        system.name: found
+        for system in systems_for(testbed)
+        if (found := _wanted(testbed, system) - controller.keys())
     }
-    wanted.update(name for system in systems_for(testbed) for name in system.controller_programs)
-    missing = sorted(wanted - controller.keys())
+    missing = sorted(set().union(*lacking.values()))
     no_p4 = testbed.switch and not any(name.endswith(".so") for name in controller)
     if missing or no_p4:
         what = ", ".join(missing) or "a P4 program"
-        yield Finding(PROBLEM, "programs", f"{what} not built in {build}", "make build")
+        yield Finding(
+            PROBLEM,
+            "programs",
+            f"{what} not built in {build}",
+            command_that_builds(list(lacking)),
+        )
         return
     wrong = False
     for view in views:
@@ -49,6 +54,14 @@ def findings(
                 )
     if not wrong and any(view.unreachable is None for view in views):
         yield Finding(OK, "programs", f"built; every host has those of {build}")
+
+
+def _wanted(testbed: Testbed, system: System) -> set[str]:
+    """Names of its programs on all hosts."""
+    of_hosts = (
+        Path(path).name for host in testbed.hosts for path in programs_of(host, testbed, [system])
+    )
+    return {*of_hosts, *system.controller_programs}
 
 
 def _differences(view: HostView, testbed: Testbed, controller: Mapping[str, str]) -> Iterator[str]:

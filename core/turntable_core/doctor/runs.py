@@ -12,6 +12,7 @@ from turntable_core import journal, selection
 from turntable_core.catalogue import resume_command
 from turntable_core.doctor.finding import NOTE, OK, PROBLEM, Finding
 from turntable_core.errors import TurntableError
+from turntable_core.ownership import run_claim
 from turntable_core.run_directory import RunDirectory
 
 _LEAST_BYTES = 200 << 20
@@ -55,6 +56,8 @@ def _state(run: RunDirectory) -> Finding:
     if failed:
         logs = f", logs in {run.logs_file}" if run.logs_file.exists() else ""
         text += f", {failed} attempts failed{logs}"
+    if (owner := run_claim.worker_of(run.path)) is not None:
+        return Finding(OK, "newest run", f"{text}; it runs: playbook {owner.get('pid')}")
     if done == total:
         return Finding(OK, "newest run", text)
     manifest = json.loads(run.manifest_file.read_bytes())
