@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from pathlib import Path
 
@@ -65,12 +64,13 @@ def test_runs_are_listed_with_how_to_continue_them(repository: Path, run: RunDir
 
 
 def test_a_run_that_is_alive_is_not_to_be_continued(repository: Path, run: RunDirectory) -> None:
-    run_claim.claim(run.path, new_owner("r1", "tiny"))
+    owner = new_owner("r1", "tiny")
+    run_claim.claim(run.path, owner)
     told = [line for line in lines(repository) if "unfinished;" in line or "run=r1" in line]
     assert told == []
     (finding,) = (each for each in runs.findings(run.path.parents[1], run.path)
                   if each.topic == "newest run")  # fmt: skip
-    assert finding.text.endswith(f"1 attempts failed; it runs: playbook {os.getpid()}")
+    assert finding.text.endswith(f"1 attempts failed; it runs: playbook {owner.pid}")
     assert finding.command == ""
 
 
