@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from p4soft.check.symbols import Symbol
+from p4soft.check.symbols import Symbol, TableSymbol
 from p4soft.frontend import syntax
 from p4soft.tree import walk
 
@@ -55,8 +55,15 @@ def _binary(node: syntax.Binary, find: Find) -> bool | None:
 
 
 def applied(body: syntax.Statement, find: Find) -> set[Symbol]:
-    """The tables and controls that a packet can come to."""
-    return {symbol for part in reached(body, find) for symbol in _applied(part)}
+    """The tables and controls that a packet can come to, also in the keys of such tables."""
+    found: set[Symbol] = set()
+    parts: list[syntax.Node] = list(reached(body, find))
+    while parts:
+        for symbol in set(_applied(parts.pop())) - found:
+            found.add(symbol)
+            if isinstance(symbol, TableSymbol):
+                parts += symbol.declaration.keys
+    return found
 
 
 def _applied(root: Any) -> Iterator[Symbol]:

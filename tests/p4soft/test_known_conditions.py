@@ -164,3 +164,24 @@ def test_direct_externs_go_with_a_table_that_is_never_applied(load: Load, kind: 
     assert switch.command("schema")["tables"] == []
     ((_, frame),) = switch.send(1, bytes(14))
     assert frame[:4] == bytes([0, 1, 0, 0])
+
+
+# Found by P4Smith.
+def test_a_table_that_is_applied_in_the_key_of_another_is_there(load: Load) -> None:
+    local = """
+    action set(bit<8> v) { hdr.data.a = v; }
+    table inner {
+        key = { hdr.data.kind: exact; }
+        actions = { NoAction; }
+        const entries = { 1: NoAction(); }
+        size = 2;
+    }
+    table outer {
+        key = { (inner.apply().hit ? 8w5 : 8w6): exact @name("way"); }
+        actions = { set; NoAction; }
+        const entries = { 5: set(10); 6: set(20); }
+        size = 2;
+    }
+    """
+    target = load(program("outer.apply();", local=local))
+    assert [target.send(1, bytes([kind]) + bytes(13))[0][1][1] for kind in (1, 2)] == [10, 20]
