@@ -135,7 +135,7 @@ def test_pip_installs_it_with_its_headers(
     assert list(prefix.rglob("stray.so")) == []
     p4soft = prefix / "bin" / "p4soft"
     told = subprocess.run(
-        [p4soft, "run", "x.p4", "--port", "1=lo"],
+        [p4soft, "run", __file__, "--port", "1=lo"],  # it looks whether there is one
         capture_output=True, text=True, env={"PATH": "/usr/bin:/bin"}, check=False,
     )  # fmt: skip
     remedy = f"cmake --install build --component softswitch --prefix {prefix}"
