@@ -43,16 +43,13 @@ def cleared(target):
     return target
 
 
-INITIAL = program(
-    "t.apply();",
-    local=LOCAL.format(keys="hdr.data.kind: ternary;").replace(
-        "size = 64;", "size = 64; entries = { 1: set(5); 2 &&& 3: set(6); }"
-    ),
-)
+def with_entries(entries: str) -> str:
+    local = LOCAL.format(keys="hdr.data.kind: ternary;")
+    return program("t.apply();", local=local.replace("size = 64;", f"size = 64; {entries}"))
 
 
 def test_entries_that_a_program_begins_with_come_back(load) -> None:
-    target = load(INITIAL)
+    target = load(with_entries("entries = { 1: set(5); 2 &&& 3: set(6); }"))
 
     def entries() -> Any:
         found = target.command("table_read", table="t")["entries"]
@@ -75,11 +72,6 @@ def test_entries_that_a_program_begins_with_come_back(load) -> None:
     target.command("table_write", updates=[reset])
     assert entries() == first
     assert [send(target, kind) for kind in (1, 2, 6, 3)] == [5, 6, 6, 0xFF]
-
-
-def with_entries(entries: str, keys: str = "hdr.data.kind: ternary;") -> str:
-    local = LOCAL.format(keys=keys).replace("size = 64;", f"size = 64; {entries}")
-    return program("t.apply();", local=local)
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,11 @@ from p4soft.frontend import syntax
 
 LARGEST_WINS = "largest_priority_wins"
 DELTA = "priority_delta"
-# Of these kinds no two entries match alike, or the longest prefix wins.
-_WITHOUT_PRIORITY = ("exact", "lpm")
+
+
+def has_priorities(table: syntax.Table) -> bool:
+    """Of exact keys no two entries match alike, and of lpm keys the longest prefix wins."""
+    return any(key.matches not in ("exact", "lpm") for key in table.keys)
 
 
 def check_priorities(table: syntax.Table) -> None:
@@ -27,7 +30,7 @@ def check_priorities(table: syntax.Table) -> None:
             "const entries have no priorities: the first that matches wins; leave them out, or "
             "leave out 'const' before 'entries'",
         )
-    if all(key.matches in _WITHOUT_PRIORITY for key in table.keys):
+    if not has_priorities(table):
         kinds = " and ".join(sorted({key.matches for key in table.keys}))
         raise P4Error(position, f"entries of a table with {kinds} keys have no priorities")
     if entries[0].priority is None:
@@ -43,20 +46,19 @@ def in_order(table: syntax.Table) -> list[syntax.TableEntry]:
     entries = table.entries or []
     if not entries or entries[0].priority is None:
         return entries
-    largest_wins = _value(table, LARGEST_WINS, True)
-    delta = _value(table, DELTA, 1)
+    sign = -1 if _value(table, LARGEST_WINS, True) else 1
+    step = sign * _value(table, DELTA, 1)
     priorities: list[int] = []
     for entry in entries:
         if entry.priority is not None:
             priorities.append(entry.priority.value)
         else:
-            priorities.append(priorities[-1] + (-delta if largest_wins else delta))
+            priorities.append(priorities[-1] + step)
         if priorities[-1] < 0:
             raise P4Error(
                 entry.position,
                 f"the priority of this entry is {priorities[-1]}; expected 0 or more",
             )
-    sign = -1 if largest_wins else 1
     order = sorted(range(len(entries)), key=lambda number: sign * priorities[number])
     return [entries[number] for number in order]  # of equal ones the first
 

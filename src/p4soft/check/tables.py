@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from p4soft.check import types
 from p4soft.check.conversion import convert
-from p4soft.check.entry_order import DELTA, LARGEST_WINS, check_priorities, in_order
+from p4soft.check.entry_order import (
+    DELTA,
+    LARGEST_WINS,
+    check_priorities,
+    has_priorities,
+    in_order,
+)
 from p4soft.check.operators import is_known
 from p4soft.check.sizes import check_size_type
 from p4soft.check.statements import StatementChecker
@@ -197,7 +203,7 @@ class TableChecker(StatementChecker):
                     f"action '{entry.action.name}' is @defaultonly; it cannot be in an entry",
                 )
 
-        if all(key.matches in ("exact", "lpm") for key in table.keys):
+        if not has_priorities(table):
             self._no_duplicates(table.entries)
         table.entries = in_order(table)
 
