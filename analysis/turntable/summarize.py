@@ -25,6 +25,11 @@ class Summary:
         return bool(judged) and all(turn.valid for turn in judged)
 
     @property
+    def invalid_cells(self) -> tuple[str, ...]:
+        """Ids of those with a round that was judged and is not valid."""
+        return tuple(dict.fromkeys(t.turn.cell.id for t in self.run.judged if not t.valid))
+
+    @property
     def reasons(self) -> str:
         return "\n".join(
             f"{cell.label.replace(' · ', ' ')} round {turn.round}: {turn.verdict}"

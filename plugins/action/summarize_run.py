@@ -5,13 +5,18 @@ Documented in plugins/modules/summarize_run.py.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 from turntable.analyze import report_line
 from turntable.summarize import summarize_directory
 from turntable_core import plays
+from turntable_core.catalogue import resume_command
 from turntable_core.run_action import RunAction, failure
+
+_MOST_NAMED = 8  # cells, in a command that can be read
 
 
 class ActionModule(RunAction):
@@ -27,11 +32,18 @@ class ActionModule(RunAction):
         plays.end(directory)
         result = {"changed": True, "report": shown, "valid": summary.valid}
         if arguments["fail_on_invalid"] and not summary.valid:
-            result |= failure(HELP)
+            result |= failure(_help(directory, summary.invalid_cells))
         return result
 
 
-HELP = (
-    "not every verdict is valid: the reasons are above and in summary.csv. "
-    "docs/experiments.md explains them; -e fail_on_invalid=false ends such a run without an error."
-)
+def _help(directory: Path, cells: Sequence[str]) -> str:
+    """cells: ids of the invalid ones."""
+    text = (
+        "not every verdict is valid: the reasons are above and in summary.csv; "
+        "docs/experiments.md (Invalid rows) says what to do. "
+    )
+    if 0 < len(cells) <= _MOST_NAMED:
+        manifest = json.loads((directory / "manifest.json").read_bytes())
+        command = resume_command(manifest, directory.name)
+        text += f"To measure these cells again: {command} -e only={','.join(cells)}. "
+    return f"{text}-e fail_on_invalid=false ends such a run without an error."

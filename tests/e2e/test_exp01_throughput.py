@@ -217,7 +217,10 @@ def test_invalid_run_fails_unless_told_otherwise(testbed: Path) -> None:
     judged = playbook(EXPERIMENT, testbed, **short)
     assert judged.status != 0
     assert "the servers were not the bottleneck" in judged.output
-    assert judged.rows()[0]["verdict"].startswith("invalid")
+    (row,) = judged.rows()
+    assert row["verdict"].startswith("invalid")
+    again = f"-e run={judged.directory.name} -e only={row['cell']}"
+    assert again in judged.output.replace("\n", " ")
 
 
 @pytest.mark.parametrize(
