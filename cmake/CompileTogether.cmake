@@ -31,8 +31,9 @@ set(TURNTABLE_COMMON_HEADERS
   <algorithm> <array> <cmath> <cstdint> <cstring> <filesystem> <fstream> <functional> <map> <memory> <optional> <set> <span>
   <stdexcept> <string> <string_view> <thread> <utility> <vector> <nlohmann/json.hpp>)
 
-# Some libraries of others bring this option, which defines _REENTRANT; headers that are parsed once need it everywhere.
+# Some libraries of others bring these, -pthread with _REENTRANT; headers that are parsed once need them everywhere.
 target_compile_options(turntable_options INTERFACE -pthread)
+target_compile_definitions(turntable_options INTERFACE _FILE_OFFSET_BITS=64)
 
 # Lambdas of coroutines have no linkage; GCC says so of every source but that which it was called with.
 target_compile_options(turntable_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)

@@ -5,6 +5,7 @@
 #include "common/command_error.h"
 #include "dataplane/names.h"
 #include "dataplane/operation.h"
+#include "dataplane/program.h"
 #include "dataplane/update_errors.h"
 #include "dataplane/values.h"
 
@@ -58,7 +59,7 @@ const std::vector<FixedTable>& tables() {
         {"$mcast_grp_b", Kind::kNumber, 16, 0},
         {"$mcast_grp_b_valid", Kind::kBool, 1, false},
         {"$mcast_rid", Kind::kNumber, 16, 0},
-        {"$max_pkt_len", Kind::kNumber, 14, 10240}}},
+        {"$max_pkt_len", Kind::kNumber, 16, kMaxFrame}}},
   };
   return all;
 }

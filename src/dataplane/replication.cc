@@ -23,7 +23,8 @@ Replication::Session session_of(const nlohmann::json& data) {
   if (data.at("$mcast_grp_a_valid")) session.groups[0] = number(data, "$mcast_grp_a");
   if (data.at("$mcast_grp_b_valid")) session.groups[1] = number(data, "$mcast_grp_b");
   session.rid = number(data, "$mcast_rid");
-  session.max_length = data.at("$max_pkt_len");
+  const std::uint32_t longest = data.at("$max_pkt_len");
+  session.max_length = longest == 0 ? kMaxFrame : longest;  // as bf_rt_mirror_table_impl.cpp has it
   return session;
 }
 

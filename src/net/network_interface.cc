@@ -6,8 +6,10 @@
 #include <net/if.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <stdexcept>
 
@@ -70,6 +72,19 @@ std::uint32_t NetworkInterface::receive_queues() const {
   request.ifr_data = reinterpret_cast<char*>(&channels);
   if (::ioctl(control_.get(), SIOCETHTOOL, &request) != 0) return 1;
   return std::max(1U, channels.rx_count + channels.combined_count);
+}
+
+// By an abstract name, which ends with the process; network namespaces have names of their own.
+UniqueFd NetworkInterface::claim(const std::string& purpose) const {
+  UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (!socket) throw errno_error("cannot create a socket");
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string name = "turntable-" + purpose + "-" + std::to_string(index_);
+  const std::size_t size = name.copy(address.sun_path + 1, sizeof(address.sun_path) - 1);
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + size);
+  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), length) != 0) return {};
+  return socket;
 }
 
 std::string interface_with(const sockaddr_in& address) {

@@ -24,6 +24,9 @@ class NetworkInterface {
   std::uint32_t mtu() const;             // bytes of an IP packet
   std::uint32_t receive_queues() const;  // 1 where the driver does not say
 
+  // While this is open no other process has the interface for `purpose`, a word. None: one has it.
+  UniqueFd claim(const std::string& purpose) const;
+
  private:
   std::string name_;
   int index_;

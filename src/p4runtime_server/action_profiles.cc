@@ -52,7 +52,11 @@ void check_number(const config::ActionProfile& profile, const char* kind, std::u
 
 // Entries have either members and groups of clients, or sets of actions.
 void check_no_sets(RunningProgram& program, const config::ActionProfile& profile) {
-  if (program.one_shots().members(profile.preamble().id()) == 0) return;
+  ActionSets& sets = program.one_shots();
+  const std::uint32_t id = profile.preamble().id();
+  if (sets.members(id) == 0) return;
+  sets.count(program.info(), program.link());
+  if (sets.members(id) == 0) return;
   throw invalid(in_profile(profile) +
                 ": entries have one-shot sets of actions; a profile has either those or members "
                 "and groups");

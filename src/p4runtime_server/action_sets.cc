@@ -1,13 +1,21 @@
 #include "p4runtime_server/action_sets.h"
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "p4runtime_server/profile_fields.h"
 
 namespace turntable::p4runtime_server {
 
 ActionSets::ActionSets(const ProgramInfo& info, bfrt_server::SwitchLink& link) {
+  count(info, link);
+}
+
+void ActionSets::count(const ProgramInfo& info, bfrt_server::SwitchLink& link) {
+  std::set<std::uint32_t> there;
+  members_.clear();
   for (const config::ActionProfile& profile : info.document().action_profiles()) {
     if (!profile.with_selector()) continue;
     const auto found = link.call("table_read", {{"table", info.on_switch(profile.preamble())}});
@@ -16,8 +24,14 @@ ActionSets::ActionSets(const ProgramInfo& info, bfrt_server::SwitchLink& link) {
       if (number < kFirstOneShot) continue;
       next_ = std::max(next_, number + 1);
       ++members_[profile.preamble().id()];
+      there.insert(number);
     }
   }
+  std::erase_if(sets_, [&](const auto& entry_and_set) {
+    const ActionSet& set = entry_and_set.second;
+    const auto first = there.lower_bound(set.first);
+    return std::distance(first, there.lower_bound(set.first + set.members)) != set.members;
+  });
 }
 
 std::uint32_t ActionSets::take(std::uint32_t members) {

@@ -29,6 +29,10 @@ class ActionSets {
   // With those that softswitch has already, from a server before this one. Throws CommandError.
   ActionSets(const ProgramInfo& info, bfrt_server::SwitchLink& link);
 
+  // Counts what softswitch has now, and drops sets that have lost members: not only this server
+  // deletes them. Throws CommandError.
+  void count(const ProgramInfo& info, bfrt_server::SwitchLink& link);
+
   // Numbers that nothing has had.
   std::uint32_t take(std::uint32_t members);
 
@@ -36,9 +40,11 @@ class ActionSets {
   const ActionSet* find(const std::string& entry) const;
   void put(const std::string& entry, ActionSet set);
   void erase(const std::string& entry);
+  // Its members, if there are any left, are of no set from now on.
+  void abandon(const std::string& entry) { sets_.erase(entry); }
   void clear();
 
-  // Of all sets of a profile.
+  // Of all sets of a profile, and of those that were abandoned.
   std::uint64_t members(std::uint32_t profile) const;
 
  private:

@@ -24,9 +24,14 @@ void check_choice(const config::Table& table, const ActionProfileActionSet& set)
 // Members that clients have written.
 void check_no_members(RunningProgram& program, const config::Table& table,
                       const config::ActionProfile& profile) {
+  const ProgramInfo& info = program.info();
   const Json there =
-      program.link().call("table_info", {{"table", program.info().on_switch(profile.preamble())}});
-  if (there.at("entries") == program.one_shots().members(profile.preamble().id())) return;
+      program.link().call("table_info", {{"table", info.on_switch(profile.preamble())}});
+  ActionSets& sets = program.one_shots();
+  const std::uint32_t id = profile.preamble().id();
+  if (there.at("entries") == sets.members(id)) return;
+  sets.count(info, program.link());
+  if (there.at("entries") == sets.members(id)) return;
   throw invalid(in(table) +
                 ": its action profile has members; entries have either those or one-shot sets of "
                 "actions");
@@ -81,6 +86,23 @@ Json group_of(const std::string& selector, const char* operation, std::uint32_t 
 
 }  // namespace
 
+const ActionSet* set_of(RunningProgram& program, const config::Table& table, const Json& update,
+                        const std::string& entry_name) {
+  const ProgramInfo& info = program.info();
+  ActionSets& sets = program.one_shots();
+  const ActionSet* set = sets.find(entry_name);
+  if (set == nullptr) return nullptr;
+  Json place = {{"key", update.at("key")}};
+  if (update.contains("priority")) place["priority"] = update.at("priority");
+  const Json read = program.link().call(
+      "table_read", {{"table", update.at("table")}, {"entries", Json::array({place})}});
+  const Json& found = read.at("entries").at(0);
+  if (!found.is_null() && found.at("data").value(kGroup, 0U) == set->first) return set;
+  program.watch({info.selector_of(info.profile(table.implementation_id())), set->first}, {});
+  sets.abandon(entry_name);
+  return nullptr;
+}
+
 SwitchUpdate write_action_set(RunningProgram& program, const config::Table& table,
                               const ActionProfileActionSet& set, Json update,
                               const std::string& entry_name) {
@@ -88,7 +110,7 @@ SwitchUpdate write_action_set(RunningProgram& program, const config::Table& tabl
   const config::ActionProfile& profile = info.profile(table.implementation_id());
   check_choice(table, set);
   check_no_members(program, table, profile);
-  const ActionSet* before = program.one_shots().find(entry_name);
+  const ActionSet* before = set_of(program, table, update, entry_name);
   const auto size = static_cast<std::uint32_t>(set.action_profile_actions_size());
   // One that has as many members at most changes them where they are: the profile may be full.
   const bool fits = before != nullptr && size <= before->members;

@@ -7,6 +7,12 @@
 
 namespace turntable::p4runtime_server {
 
+// Of an entry of a table with a selector. nullptr: it has none, or none any more, because another
+// client has changed or deleted the entry. `update`: of the entry; `entry_name`: its notes' name.
+// Throws CommandError.
+const ActionSet* set_of(RunningProgram& program, const config::Table& table,
+                        const nlohmann::json& update, const std::string& entry_name);
+
 // `update`: of the entry, without its data; `entry_name`: its notes' name. The set is remembered
 // when `done` of the result is called. Throws Refusal: INVALID_ARGUMENT weights, ports or actions
 // that cannot be, and a profile that has members of clients; UNIMPLEMENTED another way of choosing

@@ -18,9 +18,8 @@ constexpr const char* kSessionId = "$sid";
 
 // As TNA has them.
 constexpr std::uint32_t kLastSession = 1023;
-constexpr std::uint32_t kLastClass = 31;  // of 5 bits: the queue
-// The longest that a session can say; frames are shorter.
-constexpr std::int32_t kWholePackets = 0x3FFF;
+constexpr std::uint32_t kLastClass = 31;   // of 5 bits: the queue
+constexpr std::int32_t kLongest = 0xFFFF;  // bytes that a session can say; 0: copies are whole
 
 // A session copies to a group of its own, behind those of clients.
 constexpr std::uint32_t kLastGroup = 0xFFFF - kLastSession - 1;
@@ -75,9 +74,9 @@ Json session_update(const char* operation, const CloneSessionEntry& entry,
                   "; expected at most " + std::to_string(kLastClass));
   }
   const std::int32_t length = entry.packet_length_bytes();
-  if (length < 0 || length >= kWholePackets) {
+  if (length < 0 || length > kLongest) {
     throw invalid(what + ": packet_length_bytes " + std::to_string(length) + "; expected 0 to " +
-                  std::to_string(kWholePackets - 1));
+                  std::to_string(kLongest));
   }
   return {{"table", kSessions},
           {"op", operation},
@@ -91,7 +90,7 @@ Json session_update(const char* operation, const CloneSessionEntry& entry,
             {"$mcast_grp_a_valid", true},
             {"$mcast_grp_b_valid", false},
             {"$mcast_rid", 0},
-            {"$max_pkt_len", length == 0 ? kWholePackets : length}}}};
+            {"$max_pkt_len", length}}}};
 }
 
 Json session_removal(RunningProgram& program, std::uint32_t session) {
@@ -155,8 +154,7 @@ void put_session(const Json& data, const FoundGroups& groups, const EntryNotes& 
   if (data.at("$mcast_grp_b_valid"))
     groups.put_replicas(data.at("$mcast_grp_b"), notes.says_egress_port, replicas);
   entry.set_class_of_service(data.at("$egress_port_queue"));
-  const std::int32_t length = data.at("$max_pkt_len");
-  entry.set_packet_length_bytes(length == kWholePackets ? 0 : length);
+  entry.set_packet_length_bytes(data.at("$max_pkt_len"));
 }
 
 void read_clone_sessions(RunningProgram& program, const CloneSessionEntry& wanted,

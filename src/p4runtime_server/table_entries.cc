@@ -183,7 +183,7 @@ void put_found_action(const ProgramInfo& info, const config::Table& table, const
   if (table.implementation_id() == 0) {
     const config::Action& action = info.action(found.at("action").get<std::string>());
     put_action(action, data, *entry.mutable_action()->mutable_action());
-  } else if (set != nullptr) {
+  } else if (set != nullptr && data.value(kGroup, 0U) == set->first) {
     *entry.mutable_action()->mutable_action_profile_action_set() = set->written;
   } else if (data.contains(kGroup)) {
     entry.mutable_action()->set_action_profile_group_id(data.at(kGroup));
@@ -251,8 +251,8 @@ SwitchUpdate write_table_entry(RunningProgram& program, Update::Type type,
     throw denied(in(table) + ": its entries are constants of the program");
   update["op"] = operation_of(type);
   const std::string set_name = has_selector(info, table) ? place : "";
-  const ActionSet* set = set_name.empty() ? nullptr : program.one_shots().find(place);
   if (type == Update::DELETE) {
+    const ActionSet* set = set_name.empty() ? nullptr : set_of(program, table, update, place);
     SwitchUpdate deletion{std::move(update)};
     if (set != nullptr)
       deletion = delete_action_set(program, table, *set, std::move(deletion.update), place);

@@ -63,6 +63,7 @@ AfPacketPort::AfPacketPort(std::uint16_t number, const std::string& interface, b
                            int receive_buffer_bytes)
     : Port(number, interface, is_cpu),
       link_(interface, "port " + std::to_string(number) + ": "),
+      claim_(claim_for_port(link_, number, interface)),
       send_socket_(open_socket()),
       receive_socket_(open_socket()) {
   set_option(receive_socket_, SOL_PACKET, PACKET_AUXDATA, 1, "PACKET_AUXDATA");

@@ -49,6 +49,7 @@ class AfPacketPort : public Port {
   void wait_for_room(int error) const;
 
   net::NetworkInterface link_;
+  UniqueFd claim_;
   UniqueFd send_socket_;  // opened first: of two sockets the kernel tells it first of a link's end
   UniqueFd receive_socket_;
   std::array<iovec, kBatch> rx_vectors_{};

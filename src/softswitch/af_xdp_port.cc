@@ -66,6 +66,7 @@ AfXdpPort::AfXdpPort(std::uint16_t number, const std::string& interface, bool is
                      int receive_buffer_bytes)
     : Port(number, interface, is_cpu),
       link_(interface, port_text(number)),
+      claim_(claim_for_port(link_, number, interface)),
       mtu_(checked_mtu(link_, port_text(number) + "interface " + interface + " has ", interface)),
       memory_(
           interface,

@@ -37,6 +37,7 @@ class AfXdpPort : public Port {
   void submit(const Frame& frame);
 
   net::NetworkInterface link_;
+  UniqueFd claim_;
   std::uint32_t mtu_;
   net::XdpMemory memory_;
   net::XdpSocket socket_;

@@ -6,6 +6,15 @@
 
 namespace turntable::softswitch {
 
+UniqueFd claim_for_port(const net::NetworkInterface& link, std::uint16_t number,
+                        const std::string& interface) {
+  UniqueFd claim = link.claim("port");
+  if (claim) return claim;
+  throw std::runtime_error("port " + std::to_string(number) + ": interface " + interface +
+                           " is a port already, of this softswitch or another one; stop that one, "
+                           "or take another interface");
+}
+
 PortTable::PortTable(std::uint32_t pipes) : pipes_(pipes) {
   for (std::uint16_t number = 0; number < pipes * dataplane::kPortsPerPipe; ++number) {
     if (!dataplane::is_recirculation_port(number)) continue;

@@ -10,7 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "common/unique_fd.h"
 #include "dataplane/port_numbers.h"
+#include "net/network_interface.h"
 #include "softswitch/counters.h"
 #include "softswitch/frame_pool.h"
 
@@ -59,6 +61,11 @@ class Port {
   bool is_enabled_ = true;
   PortCounters counters_;
 };
+
+// That the interface is this port's, while it is open: two would both receive what comes. Throws
+// std::runtime_error where another port has it, of this switch or another one.
+UniqueFd claim_for_port(const net::NetworkInterface& link, std::uint16_t number,
+                        const std::string& interface);
 
 // Free frames that those held back, in queues or by impairments, leave to frames that pass; without
 // them nothing would be received any more. (The loop's own for its next receive call come on top.)

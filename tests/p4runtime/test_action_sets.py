@@ -7,6 +7,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import pytest
 from packet.live_switch import DEADLINE_S, SoftswitchTarget
 
 from .client import Client, code
@@ -15,6 +16,7 @@ from .test_tables import forward, frame, refused
 
 ROOM = 4  # the largest group
 MEMBERS = 8
+TABLES_OF_SETS = ("painted", "groups", "members")  # each before what it names
 
 
 def colours(client: Client, switch: SoftswitchTarget, frames: int = 64) -> list[int]:
@@ -234,3 +236,55 @@ def test_a_batch_has_a_set_whole_or_not(client: Client, switch: SoftswitchTarget
     )
     assert colour(client, switch) == 7
     assert there(switch, "members") == 1
+
+
+@pytest.mark.parametrize("tables", [("painted",), ("painted", "groups"), TABLES_OF_SETS])
+def test_another_client_deletes_what_a_set_is_made_of(
+    client: Client, switch: SoftswitchTarget, tables: tuple[str, ...]
+) -> None:
+    """As a client of BF Runtime may, beside this server."""
+    client.write(client.update("INSERT", table_entry=forward(client)))
+    entry = painted_with(client, action_set(client, (1, 1), (2, 1), watch={1: 3}))
+    client.write(client.update("INSERT", table_entry=entry))
+    for table in tables:
+        switch.command("table_write", updates=[{"table": table, "op": "clear"}])
+    assert list(client.entries("painted")) == []
+    deletion = client.update("DELETE", table_entry=entry)
+    assert refused(client, deletion) == code("NOT_FOUND")
+    entry = painted_with(client, action_set(client, (3, 1)))
+    modification = client.update("MODIFY", table_entry=entry)
+    assert refused(client, modification) == code("NOT_FOUND")
+    client.write(client.update("INSERT", table_entry=entry))
+    assert colour(client, switch) == 3
+    client.write(deletion)
+    assert list(client.entries("painted")) == []
+
+
+def test_members_may_follow_sets_that_another_client_deleted(
+    client: Client, switch: SoftswitchTarget
+) -> None:
+    entry = painted_with(client, action_set(client, (1, 1)))
+    client.write(client.update("INSERT", table_entry=entry))
+    for table in TABLES_OF_SETS:
+        switch.command("table_write", updates=[{"table": table, "op": "clear"}])
+    client.write(client.update("INSERT", action_profile_member=member(client, 1)))
+    insertion = client.update("INSERT", table_entry=entry)
+    assert refused(client, insertion) == code("INVALID_ARGUMENT")
+
+
+def test_an_entry_that_another_client_changed_has_no_set(
+    client: Client, switch: SoftswitchTarget
+) -> None:
+    client.write(client.update("INSERT", table_entry=forward(client)))
+    entry = painted_with(client, action_set(client, (1, 1), (2, 1)))
+    client.write(client.update("INSERT", table_entry=entry))
+    (found,) = switch.command("table_read", table="painted")["entries"]
+    (chosen, _) = switch.command("table_read", table="members")["entries"]
+    change = {"table": "painted", "op": "modify", "key": found["key"], "data": chosen["key"]}
+    switch.command("table_write", updates=[change])
+    (read,) = client.entries("painted")
+    assert read.action.action_profile_member_id == chosen["key"]["$ACTION_MEMBER_ID"]
+    entry = painted_with(client, action_set(client, (3, 1)))
+    client.write(client.update("MODIFY", table_entry=entry))
+    assert colour(client, switch) == 3
+    assert list(client.entries("painted")) == [entry]

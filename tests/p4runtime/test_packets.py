@@ -4,14 +4,19 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from packet.live_switch import SoftswitchTarget
+from packet.live_switch import Links, SoftswitchTarget
+from softswitch.conftest import P4SOFT, Run
 
 from .client import Client, code
 from .conftest import InnerSwitch
+from .forwarder import Forwarder
 from .test_tables import EXACT, MAC, frame
 
 CPU_PORT = 64
@@ -126,3 +131,30 @@ def test_an_interface_that_is_not_there_is_named(
     status, complaint = start_server(switch, "--cpu-interface", "nothing0")
     assert status == 1
     assert "--cpu-interface nothing0: there is no such interface" in complaint
+
+
+def test_p4soft_run_has_packets_in_and_out(
+    build_dir: Path, proto: SimpleNamespace, tmp_path: Path, election_ids: Iterator[int]
+) -> None:
+    """The switch and this server, each at its end of the CPU port's pair."""
+    links = Links([2, CPU_PORT])
+    enter = ["ip", "netns", "exec", links.namespace]
+    subprocess.run([*enter, "ip", "link", "set", "lo", "up"], check=True)
+    program = Path(__file__).with_name("packets.p4")
+    ports = ["--port=2=s2", f"--cpu-port={CPU_PORT}=s{CPU_PORT}", f"--cpu-interface=t{CPU_PORT}"]
+    servers = ["--bfrt=off", "--p4runtime=127.0.0.1:0", "--cache-dir", tmp_path]
+    run = Run([*enter, *P4SOFT, "run", program, *ports, *servers])
+    try:
+        address = run.said["P4Runtime"].partition(",")[0]
+        forwarder = Forwarder(links.namespace, int(address.rpartition(":")[2]))
+        client = Client(forwarder.address, proto, next(election_ids))
+        assert client.open().arbitration.status.code == 0
+        links.sockets[2].send(frame())
+        assert client.next().packet.payload == frame()
+        client.send(packet_out(client, frame(), egress_port=b"\x02", padding=b"\x00"))
+        assert links.sockets[2].recv(100) == frame()
+        client.close()
+        forwarder.close()
+    finally:
+        run.end()
+        links.remove()

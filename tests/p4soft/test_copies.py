@@ -132,6 +132,9 @@ def test_ingress_mirrors_the_frame_as_it_arrived(load_anywhere) -> None:
     assert sorted(switch.send(1, data(1))) == [(5, data(1, 0xFF)), (9, mirrored)]
     session(switch, 7, 9, **{"$max_pkt_len": 16})
     assert (9, mirrored[:16]) in switch.send(1, data(1))  # ends inside data_h: goes on as payload
+    for whole in (0, 0xFFFF):  # not cut: bf_rt_mirror_table_impl.cpp
+        session(switch, 7, 9, **{"$max_pkt_len": whole})
+        assert (9, mirrored) in switch.send(1, data(1))
     session(switch, 7, 9, **{"$direction": "EGRESS", "$max_pkt_len": 10240})
     assert switch.send(1, data(1)) == [(5, data(1, 0xFF))]
     write(switch, "$mirror.cfg", {"$sid": 7}, op="delete")

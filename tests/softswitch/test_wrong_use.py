@@ -61,6 +61,18 @@ def run(*words: str | Path, **environment: str) -> tuple[int, str]:
             "port 320=b: of pipe 2, and --pipes 2 has",
         ),
         (["--cpu-port", "lo", "--port", "1=lo"], "for instance --cpu-port 64=veth1"),
+        (
+            ["--port", "1=b", "--cpu-interface", "lo"],
+            "--cpu-interface lo: it is the other end of --cpu-port 64=INTERFACE; add that",
+        ),
+        (
+            ["--port", "1=b", "--cpu-port", "64=lo", "--cpu-interface", "lo"],
+            "--cpu-interface lo: this is port 64=lo; expected the other end of it",
+        ),
+        (
+            ["--port=1=b", "--cpu-port=64=c", "--cpu-interface=lo", "--p4runtime=off"],
+            "--cpu-interface lo: packets in and out are P4Runtime's; leave out --p4runtime off",
+        ),
         (["--port", "1=lo", "--tarce"], "unrecognized arguments: --tarce; p4soft run --help says"),
         (["--port", "1=lo", "-D", "1X"], "'1X' is not NAME or NAME=VALUE"),
     ],
@@ -196,6 +208,25 @@ def test_what_softswitch_refuses_is_said_by_it(
     assert done.returncode == 1
 
 
+@pytest.mark.parametrize("driver", ["af_packet", "af_xdp"])
+def test_an_interface_that_is_a_port_of_another_switch(
+    start: Start, links: Links, arguments: Command, driver: str
+) -> None:
+    """Both would receive each frame."""
+    start("--bfrt", "off", "--p4runtime", "off")
+    done = subprocess.run(
+        [
+            "ip", "netns", "exec", links.namespace, *P4SOFT, *arguments,
+            "--bfrt", "off", "--p4runtime", "off", "--", "--port-driver", driver,
+        ],
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert "softswitch: port 1: interface s1 is a port already, of this softswitch or another" in (
+        done.stderr
+    )
+    assert done.returncode == 1
+
+
 @pytest.mark.parametrize(
     ("option", "server", "other"),
     [("--bfrt", "bfrt-server", "--p4runtime"), ("--p4runtime", "p4runtime-server", "--bfrt")],
@@ -205,9 +236,10 @@ def test_a_port_that_another_switch_has(
 ) -> None:
     first = start(option, "127.0.0.1:0", other, "off")
     taken = first.said[{"--bfrt": "BF Runtime", "--p4runtime": "P4Runtime"}[option]].split(",")[0]
+    others = [word for word in arguments if not str(word).startswith("--port=")]
     done = subprocess.run(
         [
-            "ip", "netns", "exec", links.namespace, *P4SOFT, *arguments,
+            "ip", "netns", "exec", links.namespace, *P4SOFT, *others, "--port=1=t1",
             option, taken, other, "off",
         ],
         capture_output=True, text=True, timeout=120, check=False,

@@ -36,13 +36,13 @@ def test_end_to_end():
 FILES = {
     "units": (
         ("cache/test_cache.py", "run/test_run.py", "systems/test_systems.py"),
-        ("analysis/test_analysis.py", "rack/test_rack.py", "switch_cli/test_switch_cli.py"),
         (
+            "analysis/test_analysis.py",
             "p4soft/test_p4soft.py",
-            "provision/test_provision.py",
-            "testbed/test_testbed.py",
-            "tools/test_tools.py",
+            "rack/test_rack.py",
+            "switch_cli/test_switch_cli.py",
         ),
+        ("provision/test_provision.py", "testbed/test_testbed.py", "tools/test_tools.py"),
     ),
     "e2e": (
         ("e2e/test_homa.py", "e2e/test_ycsb.py"),

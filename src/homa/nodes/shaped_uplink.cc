@@ -1,13 +1,9 @@
 #include "homa/nodes/shaped_uplink.h"
 
 #include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 
 #include <array>
-#include <cstddef>
-#include <cstring>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -70,19 +66,9 @@ std::string output_of(const Words& command) {
                                         "sch_tbf");
 }
 
-// Of this interface, while the process lives. Network namespaces have abstract names of their own.
 // None: another node has it.
 UniqueFd claim(const std::string& interface) {
-  UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  if (!socket) throw errno_error("cannot create a socket");
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  const std::string name =
-      "turntable-uplink-" + std::to_string(net::NetworkInterface(interface).index());
-  std::memcpy(address.sun_path + 1, name.data(), name.size());
-  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), length) != 0) return {};
-  return socket;
+  return net::NetworkInterface(interface).claim("uplink");
 }
 
 // Hosts without iproute2 have been shaped by nobody.

@@ -105,6 +105,8 @@ def _parse(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
     add("--port", action="append", default=[], metavar="NUMBER=INTERFACE", help="repeatable")
     add("--cpu-port", action="append", default=[], metavar="NUMBER=INTERFACE",
         help="a port of the control plane")  # fmt: skip
+    add("--cpu-interface", metavar="INTERFACE",
+        help="the other end of that port's pair, for P4Runtime's packets")  # fmt: skip
     for server in (BFRT, P4RUNTIME):
         add(server.option, default=server.default, metavar="ADDRESS:PORT",
             help=f"where {server.program} listens, or {_OFF} (default: %(default)s)")  # fmt: skip
@@ -146,6 +148,15 @@ class _Switch:
         }
         if options.pipes and listening[BFRT] is not None:
             listening[BFRT] += ["--pipes", options.pipes]
+        if options.cpu_interface:
+            ports.check_cpu_interface(options.cpu_interface, front, cpu)
+            if listening[P4RUNTIME] is None:
+                raise RunError(
+                    f"--cpu-interface {options.cpu_interface}: packets in and out are P4Runtime's; "
+                    f"leave out {P4RUNTIME.option} {_OFF}",
+                    status=2,
+                )
+            listening[P4RUNTIME] += ["--cpu-interface", options.cpu_interface]
         ports.check_interfaces([*front, *cpu])
         ports.check_permission()
         found = installation.find()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import socket
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from p4soft.run.errors import RunError
@@ -89,16 +89,33 @@ def check_pipes(ports: Iterable[PortArgument], pipes: int) -> None:
             )
 
 
+def check_cpu_interface(
+    interface: str, front: Sequence[PortArgument], cpu: Sequence[PortArgument]
+) -> None:
+    """Raises RunError for one that is not the other end of a port of the control plane."""
+    who = f"--cpu-interface {interface}"
+    if not cpu:
+        raise RunError(f"{who}: it is the other end of --cpu-port 64=INTERFACE; add that", status=2)
+    for port in (*front, *cpu):
+        if port.interface == interface:
+            raise RunError(f"{who}: this is port {port}; expected the other end of it", status=2)
+    _check_interface(who, interface, peer=cpu[0].interface)
+
+
 def check_interfaces(ports: Iterable[PortArgument]) -> None:
     """Raises RunError for an interface that this network namespace does not have."""
-    names = sorted(name for _, name in socket.if_nameindex())
     for port in ports:
-        if port.interface not in names:
-            raise RunError(
-                f"port {port}: there is no interface {port.interface} in this network namespace; "
-                f"there are {', '.join(names)}. Make a pair with: "
-                f"ip link add {port.interface} type veth peer name {port.interface}-peer"
-            )
+        _check_interface(f"port {port}", port.interface, peer=f"{port.interface}-peer")
+
+
+def _check_interface(who: str, interface: str, peer: str) -> None:
+    names = sorted(name for _, name in socket.if_nameindex())
+    if interface not in names:
+        raise RunError(
+            f"{who}: there is no interface {interface} in this network namespace; "
+            f"there are {', '.join(names)}. Make a pair with: "
+            f"ip link add {interface} type veth peer name {peer}"
+        )
 
 
 def check_permission() -> None:
