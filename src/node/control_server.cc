@@ -5,9 +5,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "common/accept_failure.h"
 #include "common/command_error.h"
@@ -24,6 +26,8 @@ using Json = ControlServer::Json;
 // A client that reads nothing of its answer for this long loses its connection.
 constexpr std::chrono::seconds kAnswerPatience{10};
 constexpr int kAcceptAgainMs = 100;
+// Of a request, deeper than any command needs: values are copied and printed by recursion.
+constexpr int kDeepest = 64;
 
 Json error_answer(const Json& id, const std::string& code, const std::string& message) {
   return {{"id", id}, {"ok", false}, {"error", {{"code", code}, {"message", message}}}};
@@ -34,7 +38,31 @@ std::string to_line(const Json& answer) {
   return answer.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+// Arrays and objects inside each other, at the deepest place of a text that is JSON.
+int depth_of(const std::string& text) {
+  int depth = 0, deepest = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      if (c == '"') in_string = false;
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '[' || c == '{') {
+      deepest = std::max(deepest, ++depth);
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+  }
+  return deepest;
+}
+
 Json parse_request(const std::string& line) {
+  if (depth_of(line) > kDeepest) {
+    throw bad_argument("request: arrays and objects are more than " + std::to_string(kDeepest) +
+                       " inside each other; no command has such arguments");
+  }
   Json request;
   try {
     request = Json::parse(line);

@@ -111,6 +111,16 @@ TEST_F(ControlServerTest, MalformedRequestsAreAnsweredAndTheServerGoesOn) {
   EXPECT_EQ(exchange(R"({"id": 1, "command": "ping"})")["ok"], true);
 }
 
+TEST_F(ControlServerTest, DeeplyNestedArgumentsAreRefused) {
+  const auto nested = [&](std::size_t depth) {
+    return exchange(R"({"command": "nonsense", "args": {"x": )" + std::string(depth, '[') +
+                    R"("[[\"{")" + std::string(depth, ']') + "}}")["error"]["code"];
+  };
+  EXPECT_EQ(nested(62), "unknown_command");
+  EXPECT_EQ(nested(63), "bad_argument");
+  EXPECT_EQ(nested(1'000'000), "bad_argument");
+}
+
 TEST_F(ControlServerTest, AnswersThatAreNotUtf8AreRepaired) {
   server_.on("bytes", [](const Json&) -> Json { throw std::runtime_error("file \xff\xfe"); });
   start();

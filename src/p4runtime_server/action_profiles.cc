@@ -75,6 +75,16 @@ GroupMembers members_of(const config::ActionProfile& profile,
   return members;
 }
 
+// Of a group: P4Runtime's have each once, and one that is there more often more weight.
+p4::v1::ActionProfileGroup::Member& member_in(p4::v1::ActionProfileGroup& group, std::uint32_t id) {
+  for (auto& member : *group.mutable_members()) {
+    if (member.member_id() == id) return member;
+  }
+  auto& added = *group.add_members();
+  added.set_member_id(id);
+  return added;
+}
+
 void put_group(RunningProgram& program, const config::ActionProfile& profile, const Json& found,
                p4::v1::Entity& entity) {
   p4::v1::ActionProfileGroup& group = *entity.mutable_action_profile_group();
@@ -85,9 +95,9 @@ void put_group(RunningProgram& program, const config::ActionProfile& profile, co
   const GroupMembers written =
       program.watched({program.info().selector_of(profile), group.group_id()}).members;
   for (std::size_t i = 0; i < data.at(kMember).size(); ++i) {
-    auto& member = *group.add_members();
-    member.set_member_id(data.at(kMember)[i]);
-    member.set_weight(data.contains(kWeight) ? data.at(kWeight)[i].get<std::int32_t>() : 1);
+    auto& member = member_in(group, data.at(kMember)[i]);
+    member.set_weight(member.weight() +
+                      (data.contains(kWeight) ? data.at(kWeight)[i].get<std::int32_t>() : 1));
     const auto watching = std::find_if(written.begin(), written.end(), [&](const auto& each) {
       return each.id == member.member_id();
     });

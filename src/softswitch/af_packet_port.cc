@@ -7,6 +7,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include "common/errno_error.h"
@@ -94,7 +95,8 @@ UniqueFd AfPacketPort::open_socket() {
 void AfPacketPort::set_option(const UniqueFd& socket, int level, int option, int value,
                               const char* name) {
   if (::setsockopt(socket.get(), level, option, &value, sizeof(value)) != 0)
-    throw errno_error("interface " + interface() + ": cannot set " + name);
+    throw errno_error("interface " + interface() + ": cannot set " + name +
+                      (errno == EPERM ? " (it needs CAP_NET_ADMIN)" : ""));
 }
 
 void AfPacketPort::bind(const UniqueFd& socket, std::uint16_t protocol) {

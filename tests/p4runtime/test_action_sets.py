@@ -70,6 +70,22 @@ def test_a_member_with_more_weight_is_chosen_more_often(
     assert [each.action_profile_group for each in client.read(wanted)] == [written]
 
 
+def test_a_member_that_another_client_names_twice_has_weight_two(
+    client: Client, switch: SoftswitchTarget
+) -> None:
+    """BF Runtime has no weights; a group of P4Runtime has each member once."""
+    for number in (1, 2):
+        client.write(client.update("INSERT", action_profile_member=member(client, number, number)))
+    fields = {"$ACTION_MEMBER_ID": [1, 2, 1], "$ACTION_MEMBER_STATUS": [True] * 3}
+    made = {"table": "groups", "op": "insert", "key": {"$SELECTOR_GROUP_ID": 5}, "data": fields}
+    switch.command("table_write", updates=[made])
+    wanted = client.proto.Entity(action_profile_group=client.proto.ActionProfileGroup())
+    (found,) = (each.action_profile_group for each in client.read(wanted))
+    assert [(each.member_id, each.weight) for each in found.members] == [(1, 2), (2, 1)]
+    client.write(client.update("MODIFY", action_profile_group=found))
+    assert [each.action_profile_group for each in client.read(wanted)] == [found]
+
+
 def test_weights_have_room_together(client: Client) -> None:
     client.write(client.update("INSERT", action_profile_member=member(client, 1)))
     heavy = client.update("INSERT", action_profile_group=group(client, 5, m1=ROOM + 1))

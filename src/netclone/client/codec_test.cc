@@ -254,7 +254,10 @@ TEST_F(DecodeTest, AnswersOfLaedgeTellHowLongCreditsAreUnderWay) {
     answer_.server = server;
     answer_.seq = seq;
     encode(answer_, buffer_);
-    ASSERT_TRUE(codec.decode({.bytes = buffer_, .from = gate_->local()}));
+    net::Datagrams::Received received{};
+    received.bytes = buffer_;
+    received.from = gate_->local();
+    ASSERT_TRUE(codec.decode(received));
     codec.counted(counted);
   };
   traffic_.method = Method::kLaedge;

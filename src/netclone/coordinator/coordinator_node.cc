@@ -28,8 +28,12 @@ std::vector<sockaddr_in> addresses_of(const Arguments& arguments, const char* na
   std::vector<sockaddr_in> addresses;
   for (const Json& each : arguments.array(name)) {
     if (!each.is_object()) arguments.fail(name, each, R"(objects {"address", "port"})");
-    const std::string where =
-        std::string(kPrepare) + ", " + name + "[" + std::to_string(addresses.size()) + "]";
+    std::string where = kPrepare;
+    where.append(", ")
+        .append(name)
+        .append("[")
+        .append(std::to_string(addresses.size()))
+        .append("]");
     const Arguments fields(where, each, {"address", "port"});
     const auto port = static_cast<std::uint16_t>(fields.integer("port", 1, 65535));
     addresses.push_back(net::parse_ipv4(where + ": \"address\"", fields.text("address"), port));

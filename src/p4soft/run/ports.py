@@ -12,6 +12,7 @@ from p4soft.run.errors import RunError
 
 _SIOCGIFFLAGS = 0x8913
 _IFF_UP = 0x1
+_SO_RCVBUFFORCE = 33
 _NAME_BYTES = 16
 # Of Tofino 1: 9 bits, two for the pipe; four of each pipe lead back to its ingress.
 _PORTS, _PORTS_OF_A_PIPE = 512, 128
@@ -119,13 +120,14 @@ def _check_interface(who: str, interface: str, peer: str) -> None:
 
 
 def check_permission() -> None:
-    """Raises RunError where the kernel gives this user no packet socket."""
+    """Raises RunError where the kernel gives this user no packet socket, or none of its size."""
     try:
-        socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0).close()
+        with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0) as port:
+            port.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, 1 << 20)
     except PermissionError:
         raise RunError(
-            "this user may not open packet sockets; expected root, or the capability CAP_NET_RAW: "
-            "run it with sudo"
+            "this user may not open packet sockets with buffers of their size; expected root, or "
+            "the capabilities CAP_NET_RAW and CAP_NET_ADMIN: run it with sudo"
         ) from None
 
 
