@@ -454,3 +454,25 @@ def test_a_table_with_an_empty_list_of_actions_has_no_action(load) -> None:
     with pytest.raises(CommandFailedError, match="default"):
         target.command("table_write", updates=[update])
     assert send(target) == 7
+
+
+def test_a_leading_dot_names_the_top_level(load) -> None:
+    """P4-16, "Naming": a constant, a function and an action."""
+    top = """
+        const bit<8> K = 7;
+        bit<16> plus_one(in bit<16> x) { return x + 1; }
+        action set(out bit<32> place, bit<32> v) { place = v; }
+    """
+    local = """
+        table t {
+            key = { hdr.data.kind: exact; }
+            actions = { .set(hdr.data.c); }
+            default_action = .set(hdr.data.c, 5);
+            const entries = { .K: .set(hdr.data.c, 6); }
+        }
+    """
+    body = "t.apply(); hdr.data.a = .K; hdr.data.b = .plus_one(hdr.data.b);"
+    target = load(program(body, top=top, local=local))
+    for kind, c in ((7, 6), (8, 5)):
+        [(_, out)] = target.send(1, bytes([kind]) + bytes(13))
+        assert out[:8] == bytes([kind, 7, 0, 1, 0, 0, 0, c])

@@ -39,6 +39,10 @@ CASES: dict[str, tuple[str, str]] = {
         program("t.apply();", local=TABLE % "entries = { /*^*/priority = 1: 1: set(1); }"),
         "entries of a table with exact keys have no priorities",
     ),
+    "const of one entry": (
+        program("t.apply();", local=TABLE % "entries = { /*^*/const 1: set(1); 2: set(2); }"),
+        "const of one entry is not supported",
+    ),
     "first entry without a priority": (
         program(
             "t.apply();", local=TERNARY % "entries = { /*^*/1: set(1); priority = 1: 2: set(1); }"
@@ -403,6 +407,22 @@ CASES: dict[str, tuple[str, str]] = {
     "constant that is none": (
         program(local="const tuple<bit<8>, bit<8>> K = {1, /*^*/hdr.data.a};\n"),
         "the value of constant 'K' is not constant",
+    ),
+    "global name that is hidden": (
+        program("hdr.data.a = /*^*/.K;", top="const bit<8> K = 1;", local="const bit<8> K = 2;"),
+        "'.K' where another 'K' is declared",
+    ),
+    "global action that is hidden": (
+        program(
+            "t.apply();",
+            top="action set(bit<8> v) { }",
+            local=TABLE.replace("{ set;", "{ ./*^*/set;") % "",
+        ),
+        "'.set' where another 'set' is declared",
+    ),
+    "global name that is none": (
+        program("hdr.data.a = /*^*/.k;", local="const bit<8> k = 2;"),
+        "'.k' is not declared at the top level",
     ),
     "default initializer": (
         program("extra_h e = {/*^*/...};"),

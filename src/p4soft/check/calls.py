@@ -42,7 +42,7 @@ class CallChecker(ExpressionChecker):
     # --- Kinds of callees -------------------------------------------------------------------------
 
     def _call_by_name(self, call: syntax.Call, callee: syntax.Name) -> Type:
-        symbol = self.scope.require(callee.name, callee.position)
+        symbol = self.scope.require(callee.name, callee.position, callee.is_global)
         callee.symbol = symbol
         if isinstance(symbol, ActionSymbol):
             arguments = self.bind(

@@ -89,7 +89,7 @@ class ExpressionChecker(TypeResolver):
         return types.STRING
 
     def _name(self, name: syntax.Name) -> Type:
-        symbol = self.scope.require(name.name, name.position)
+        symbol = self.scope.require(name.name, name.position, name.is_global)
         name.symbol = symbol
         if isinstance(symbol, VariableSymbol):
             name.value = symbol.value

@@ -93,7 +93,7 @@ class StatementChecker(CallChecker):
                     f"this case is no action of table '{subject.table.name}'; expected one of "
                     f"{', '.join(names)}",
                 )
-            label.symbol = self.scope.require(label.name, label.position)
+            label.symbol = self.scope.require(label.name, label.position, label.is_global)
             assert isinstance(label.symbol, ActionSymbol)
             return label.name
         base = types.underlying(subject)

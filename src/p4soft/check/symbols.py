@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from p4soft.check.types import Type
-from p4soft.errors import P4Error, Position
+from p4soft.errors import P4Error, Position, unsupported
 from p4soft.frontend import syntax
 
 
@@ -150,10 +150,31 @@ class Scope:
     def names(self) -> list[str]:
         return [*self._symbols, *(self.parent.names() if self.parent else [])]
 
-    def require(self, name: str, position: Position) -> Symbol:
+    def require(self, name: str, position: Position, is_global: bool = False) -> Symbol:
+        """is_global: with a leading dot, which asks the outermost scope."""
         symbol = self.lookup(name)
+        if is_global:
+            return self._global(name, position, symbol)
         if symbol is None:
             raise P4Error(position, f"'{name}' is not declared{near(name, self.names())}")
+        return symbol
+
+    def _global(self, name: str, position: Position, seen: Symbol | None) -> Symbol:
+        """seen: what the name means here without the dot."""
+        outermost = self
+        while outermost.parent is not None:
+            outermost = outermost.parent
+        symbol = outermost.local(name)
+        if symbol is None:
+            there = near(name, outermost.names())
+            raise P4Error(position, f"'.{name}' is not declared at the top level{there}")
+        if seen is not symbol:
+            assert seen is not None
+            raise unsupported(
+                position,
+                f"'.{name}' where another '{name}' is declared, at {seen.position}",
+                "another name for one of them",
+            )
         return symbol
 
 

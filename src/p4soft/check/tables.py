@@ -96,7 +96,7 @@ class TableChecker(StatementChecker):
             reference.values = directed
 
     def _action(self, reference: syntax.ActionReference) -> ActionSymbol:
-        symbol = self.scope.require(reference.name, reference.position)
+        symbol = self.scope.require(reference.name, reference.position, reference.is_global)
         if not isinstance(symbol, ActionSymbol):
             raise P4Error(reference.position, f"'{reference.name}' is not an action")
         reference.symbol = symbol

@@ -158,7 +158,7 @@ class ExpressionParser(TokenStream):
         if self.at("{"):
             return self._braced()
         if self.accept("."):
-            return syntax.Name(token.position, self.name("a name"))
+            return syntax.Name(token.position, self.name("a name"), is_global=True)
         if self.accept("_", "default"):
             return syntax.DefaultExpression(token.position)
         if self.at("this"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from p4soft.errors import P4Error
+from p4soft.errors import P4Error, unsupported
 from p4soft.frontend import syntax
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def _property(parser: ProgramParser, table: syntax.Table, constant: bool) -> str
         table.constant_default = constant
         parser.expect(";", "after default_action")
     elif name == "entries":
-        table.entries = _entries(parser)
+        table.entries = _entries(parser, constant)
         table.constant_entries = constant
     else:
         value = parser.expression()
@@ -82,19 +82,21 @@ def _actions(parser: ProgramParser) -> list[syntax.ActionReference]:
 def _action_reference(
     parser: ProgramParser, annotations: list[syntax.Annotation] | None = None
 ) -> syntax.ActionReference:
-    parser.accept(".")
+    is_global = parser.accept(".")
     position = parser.position
     name = parser.name("an action's name")
     arguments = parser.arguments() if parser.at("(") else None
-    return syntax.ActionReference(position, name, arguments, annotations or [])
+    return syntax.ActionReference(position, name, arguments, annotations or [], is_global)
 
 
-def _entries(parser: ProgramParser) -> list[syntax.TableEntry]:
+def _entries(parser: ProgramParser, constant: bool) -> list[syntax.TableEntry]:
+    """constant: all of them, whether each says it or not."""
     parser.expect("{", "before the entries")
     entries: list[syntax.TableEntry] = []
     while not parser.accept("}"):
         position = parser.position
-        parser.accept("const")
+        if parser.accept("const") and not constant:
+            raise unsupported(position, "const of one entry", "const entries, of all of a table")
         priority = None
         if parser.at("priority") and parser.peek(1).text == "=":
             parser.take()

@@ -112,6 +112,7 @@ class ActionReference(Node):
     name: str
     arguments: list[Argument] | None
     annotations: list[Annotation]
+    is_global: bool = False  # written with a leading dot
     symbol: Any = field(default=None, init=False, repr=False)
     values: list[Any] = field(
         default_factory=list, init=False, repr=False

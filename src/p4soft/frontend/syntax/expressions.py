@@ -79,6 +79,7 @@ class StringLiteral(Expression):
 @node
 class Name(Expression):
     name: str
+    is_global: bool = False  # written with a leading dot
     symbol: Symbol | None = field(default=None, init=False, repr=False)
 
 
