@@ -112,6 +112,7 @@ TEST_F(ControlServerTest, MalformedRequestsAreAnsweredAndTheServerGoesOn) {
 }
 
 TEST_F(ControlServerTest, DeeplyNestedArgumentsAreRefused) {
+  start();
   const auto nested = [&](std::size_t depth) {
     return exchange(R"({"command": "nonsense", "args": {"x": )" + std::string(depth, '[') +
                     R"("[[\"{")" + std::string(depth, ']') + "}}")["error"]["code"];

@@ -8,6 +8,15 @@
 #include "p4runtime_server/profile_fields.h"
 
 namespace turntable::p4runtime_server {
+namespace {
+
+std::uint64_t number_in(const std::map<std::uint32_t, std::uint64_t>& numbers,
+                        std::uint32_t profile) {
+  const auto found = numbers.find(profile);
+  return found == numbers.end() ? 0 : found->second;
+}
+
+}  // namespace
 
 ActionSets::ActionSets(const ProgramInfo& info, bfrt_server::SwitchLink& link) {
   count(info, link);
@@ -15,7 +24,7 @@ ActionSets::ActionSets(const ProgramInfo& info, bfrt_server::SwitchLink& link) {
 
 void ActionSets::count(const ProgramInfo& info, bfrt_server::SwitchLink& link) {
   std::set<std::uint32_t> there;
-  members_.clear();
+  others_.clear();
   for (const config::ActionProfile& profile : info.document().action_profiles()) {
     if (!profile.with_selector()) continue;
     const auto found = link.call("table_read", {{"table", info.on_switch(profile.preamble())}});
@@ -23,7 +32,7 @@ void ActionSets::count(const ProgramInfo& info, bfrt_server::SwitchLink& link) {
       const auto number = entry.at("key").at(kMember).get<std::uint32_t>();
       if (number < kFirstOneShot) continue;
       next_ = std::max(next_, number + 1);
-      ++members_[profile.preamble().id()];
+      ++others_[profile.preamble().id()];
       there.insert(number);
     }
   }
@@ -32,6 +41,11 @@ void ActionSets::count(const ProgramInfo& info, bfrt_server::SwitchLink& link) {
     const auto first = there.lower_bound(set.first);
     return std::distance(first, there.lower_bound(set.first + set.members)) != set.members;
   });
+  known_.clear();
+  for (const auto& [entry, set] : sets_) {
+    known_[set.profile] += set.members;
+    others_[set.profile] -= set.members;
+  }
 }
 
 std::uint32_t ActionSets::take(std::uint32_t members) {
@@ -47,25 +61,41 @@ const ActionSet* ActionSets::find(const std::string& entry) const {
 
 void ActionSets::put(const std::string& entry, ActionSet set) {
   erase(entry);
-  members_[set.profile] += set.members;
+  known_[set.profile] += set.members;
   sets_[entry] = std::move(set);
 }
 
 void ActionSets::erase(const std::string& entry) {
   const auto found = sets_.find(entry);
   if (found == sets_.end()) return;
-  members_[found->second.profile] -= found->second.members;
+  known_[found->second.profile] -= found->second.members;
   sets_.erase(found);
+}
+
+void ActionSets::abandon(const std::string& entry) {
+  const ActionSet& set = sets_.at(entry);
+  others_[set.profile] += set.members;
+  erase(entry);
+}
+
+bool ActionSets::has_others(std::uint32_t profile) const {
+  return number_in(others_, profile) != 0;
+}
+
+const ActionSet* ActionSets::adopt(const std::string& entry, ActionSet set) {
+  others_[set.profile] -= set.members;
+  put(entry, std::move(set));
+  return find(entry);
 }
 
 void ActionSets::clear() {
   sets_.clear();
-  members_.clear();
+  known_.clear();
+  others_.clear();
 }
 
 std::uint64_t ActionSets::members(std::uint32_t profile) const {
-  const auto found = members_.find(profile);
-  return found == members_.end() ? 0 : found->second;
+  return number_in(known_, profile) + number_in(others_, profile);
 }
 
 }  // namespace turntable::p4runtime_server

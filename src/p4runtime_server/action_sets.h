@@ -41,15 +41,20 @@ class ActionSets {
   void put(const std::string& entry, ActionSet set);
   void erase(const std::string& entry);
   // Its members, if there are any left, are of no set from now on.
-  void abandon(const std::string& entry) { sets_.erase(entry); }
+  void abandon(const std::string& entry);
+  // Whether a profile has members of sets that are not known here.
+  bool has_others(std::uint32_t profile) const;
+  // One of those is the entry's.
+  const ActionSet* adopt(const std::string& entry, ActionSet set);
   void clear();
 
-  // Of all sets of a profile, and of those that were abandoned.
+  // Of all sets of a profile, known here or not.
   std::uint64_t members(std::uint32_t profile) const;
 
  private:
   std::map<std::string, ActionSet> sets_;
-  std::map<std::uint32_t, std::uint64_t> members_;  // by profile
+  // Numbers of members, by profile: of sets_, and of other sets.
+  std::map<std::uint32_t, std::uint64_t> known_, others_;
   std::uint32_t next_ = kFirstOneShot;
 };
 

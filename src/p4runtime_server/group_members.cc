@@ -86,6 +86,20 @@ Json group_fields(const WatchedGroup& group) {
   return {{kMember, std::move(ids)}, {kWeight, std::move(weights)}, {kStatus, std::move(active)}};
 }
 
+Json fields_if_still_there(const WatchedGroup& group, const Json& entry) {
+  if (entry.is_null()) return nullptr;
+  Json fields = group_fields(group);
+  const Json& there = entry.at("data");
+  const Json::array_t ones(group.members.size(), 1);
+  if (there.at(kMember) != fields.at(kMember) ||
+      there.value(kWeight, Json(ones)) != fields.at(kWeight))
+    return nullptr;
+  for (std::size_t i = 0; i < group.members.size(); ++i) {
+    if (!group.members[i].port) fields.at(kStatus)[i] = there.at(kStatus).at(i);
+  }
+  return fields;
+}
+
 void put_watch(const GroupMember& member, p4::v1::ActionProfileGroup::Member& put) {
   if (!member.port) return;
   if (member.says_watch) {

@@ -51,6 +51,11 @@ std::vector<bool> active_members(const GroupMembers& members, const PortStates& 
 // The fields of a group for softswitch.
 nlohmann::json group_fields(const WatchedGroup& group);
 
+// Those of a group that has been written so, where softswitch's entry has the same members: with
+// the states that it has of members without a port. null: another control plane has changed or
+// deleted it. `entry`: of table_read, or null.
+nlohmann::json fields_if_still_there(const WatchedGroup& group, const nlohmann::json& entry);
+
 // As the client has written it.
 void put_watch(const GroupMember& member, p4::v1::ActionProfileGroup::Member& put);
 

@@ -122,17 +122,23 @@ void Notifications::follow_ports(RunningProgram& program) {
   Json updates = Json::array();
   const std::map<GroupName, WatchedGroup> groups = program.watched();
   for (auto [name, group] : groups) {
-    const std::vector<bool> active = active_members(group.members, ports);
+    std::vector<bool> active = active_members(group.members, ports);
     if (active == group.active) continue;
-    group.active = active;
-    updates.push_back({{"table", name.first},
-                       {"op", "modify"},
-                       {"key", {{kGroup, name.second}}},
-                       {"data", group_fields(group)}});
+    group.active = std::move(active);
+    const Json key = {{kGroup, name.second}};
+    const Json read = program.link().call(
+        "table_read", {{"table", name.first}, {"entries", Json::array({{{"key", key}}})}});
+    Json fields = fields_if_still_there(group, read.at("entries").at(0));
+    if (fields.is_null()) {
+      program.watch(name, {});
+      continue;
+    }
+    updates.push_back(
+        {{"table", name.first}, {"op", "modify"}, {"key", key}, {"data", std::move(fields)}});
     program.watch(name, group);
   }
   if (updates.empty()) return;
-  // A group that another control plane has taken away is left out.
+  // A group that another control plane takes away meanwhile is left out.
   program.link().call("table_write", {{"updates", updates}, {"on_error", "continue"}});
 }
 

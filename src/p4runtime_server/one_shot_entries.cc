@@ -1,6 +1,7 @@
 #include "p4runtime_server/one_shot_entries.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "p4runtime_server/entry_values.h"
 #include "p4runtime_server/group_members.h"
@@ -35,6 +36,28 @@ void check_no_members(RunningProgram& program, const config::Table& table,
   throw invalid(in(table) +
                 ": its action profile has members; entries have either those or one-shot sets of "
                 "actions");
+}
+
+// Of an entry that is on the switch. Nothing: it is not, or names a member.
+std::optional<std::uint32_t> group_named_by(bfrt_server::SwitchLink& link, const Json& update) {
+  Json place = {{"key", update.at("key")}};
+  if (update.contains("priority")) place["priority"] = update.at("priority");
+  const Json read = link.call(
+      "table_read", {{"table", update.at("table")}, {"entries", Json::array({std::move(place)})}});
+  const Json& found = read.at("entries").at(0);
+  if (found.is_null() || !found.at("data").contains(kGroup)) return std::nullopt;
+  return found.at("data").at(kGroup).get<std::uint32_t>();
+}
+
+// One that a server before this one has made: its members are numbered from its group's number on.
+ActionSet set_on_switch(RunningProgram& program, const config::ActionProfile& profile,
+                        std::uint32_t group) {
+  const Json read =
+      program.link().call("table_read", {{"table", program.info().selector_of(profile)},
+                                         {"entries", {{{"key", {{kGroup, group}}}}}}});
+  const Json& found = read.at("entries").at(0);
+  const std::size_t members = found.is_null() ? 0 : found.at("data").at(kMember).size();
+  return {{}, profile.preamble().id(), group, static_cast<std::uint32_t>(members)};
 }
 
 WatchedGroup members_of_set(RunningProgram& program, const config::Table& table,
@@ -88,19 +111,18 @@ Json group_of(const std::string& selector, const char* operation, std::uint32_t 
 
 const ActionSet* set_of(RunningProgram& program, const config::Table& table, const Json& update,
                         const std::string& entry_name) {
-  const ProgramInfo& info = program.info();
+  const config::ActionProfile& profile = program.info().profile(table.implementation_id());
   ActionSets& sets = program.one_shots();
   const ActionSet* set = sets.find(entry_name);
-  if (set == nullptr) return nullptr;
-  Json place = {{"key", update.at("key")}};
-  if (update.contains("priority")) place["priority"] = update.at("priority");
-  const Json read = program.link().call(
-      "table_read", {{"table", update.at("table")}, {"entries", Json::array({place})}});
-  const Json& found = read.at("entries").at(0);
-  if (!found.is_null() && found.at("data").value(kGroup, 0U) == set->first) return set;
-  program.watch({info.selector_of(info.profile(table.implementation_id())), set->first}, {});
-  sets.abandon(entry_name);
-  return nullptr;
+  if (set == nullptr && !sets.has_others(profile.preamble().id())) return nullptr;
+  const std::optional<std::uint32_t> group = group_named_by(program.link(), update);
+  if (set != nullptr) {
+    if (group == set->first) return set;
+    program.watch({program.info().selector_of(profile), set->first}, {});
+    sets.abandon(entry_name);
+  }
+  if (!group || *group < kFirstOneShot) return nullptr;
+  return sets.adopt(entry_name, set_on_switch(program, profile, *group));
 }
 
 SwitchUpdate write_action_set(RunningProgram& program, const config::Table& table,

@@ -7,8 +7,9 @@
 
 namespace turntable::p4runtime_server {
 
-// Of an entry of a table with a selector. nullptr: it has none, or none any more, because another
-// client has changed or deleted the entry. `update`: of the entry; `entry_name`: its notes' name.
+// Of an entry of a table with a selector: its actions are not known where a server before this one
+// has made it. nullptr: it has none, or none any more, because another client has changed or
+// deleted the entry. `update`: of the entry; `entry_name`: its notes' name.
 // Throws CommandError.
 const ActionSet* set_of(RunningProgram& program, const config::Table& table,
                         const nlohmann::json& update, const std::string& entry_name);

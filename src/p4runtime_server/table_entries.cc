@@ -214,7 +214,7 @@ void read_table(RunningProgram& program, const config::Table& table, const Table
     const auto idle_for = idle.find(name);
     if (idle_for != idle.end())
       entry.mutable_time_since_last_hit()->set_elapsed_ns(idle_for->second.ns);
-    entry.set_is_const(!is_default && table.is_const_table());
+    entry.set_is_const(is_default ? table.const_default_action_id() != 0 : table.is_const_table());
     put_found_direct(info, table, wanted, found.at("data"), entry);
     if (is_wanted(wanted, entry)) each(std::move(entry));
   };

@@ -5,12 +5,14 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 from packet.live_switch import DEADLINE_S, SoftswitchTarget
 
 from .client import Client, code
+from .conftest import Server
 from .test_profiles import colour, group, member, painted
 from .test_tables import forward, frame, refused
 
@@ -118,6 +120,36 @@ def test_a_member_whose_port_is_down_is_not_chosen(
     finally:
         switch.command("port_enable", port=3, enabled=True)
     wait_for_colours(client, switch, {1, 2})
+
+
+def test_a_port_changes_no_group_that_another_client_has_changed(
+    client: Client, switch: SoftswitchTarget
+) -> None:
+    """As a client of BF Runtime does it: group 5 has another member, of group 6 one is put out."""
+    client.write(client.update("INSERT", table_entry=forward(client)))
+    for number in (1, 2, 3):
+        client.write(client.update("INSERT", action_profile_member=member(client, number, number)))
+    for number in (5, 6, 7):
+        written = group(client, number, m1=1, m2=1)
+        written.members[0].watch_port = b"\x03"
+        client.write(client.update("INSERT", action_profile_group=written))
+    for number, members, status in ((5, [1, 3], [True, True]), (6, [1, 2], [True, False])):
+        fields = {"$ACTION_MEMBER_ID": members, "$ACTION_MEMBER_STATUS": status}
+        key = {"$SELECTOR_GROUP_ID": number}
+        change = {"table": "groups", "op": "modify", "key": key, "data": fields}
+        switch.command("table_write", updates=[change])
+    entry = painted(client, action_profile_group_id=7)
+    client.write(client.update("INSERT", table_entry=entry))
+    for enabled, seen, kept in ((False, {2}, [False, False]), (True, {1, 2}, [True, False])):
+        switch.command("port_enable", port=3, enabled=enabled)
+        wait_for_colours(client, switch, seen)  # group 7 follows, after 5 and 6
+        there = {
+            entry["key"]["$SELECTOR_GROUP_ID"]: entry["data"]
+            for entry in switch.command("table_read", table="groups")["entries"]
+        }
+        assert there[5]["$ACTION_MEMBER_ID"] == [1, 3]
+        assert there[5]["$ACTION_MEMBER_STATUS"] == [True, True]
+        assert there[6]["$ACTION_MEMBER_STATUS"] == kept
 
 
 def test_only_ports_of_the_switch_are_watched(client: Client) -> None:
@@ -304,3 +336,26 @@ def test_an_entry_that_another_client_changed_has_no_set(
     client.write(client.update("MODIFY", table_entry=entry))
     assert colour(client, switch) == 3
     assert list(client.entries("painted")) == [entry]
+
+
+def test_a_server_that_starts_anew_changes_and_deletes_sets(
+    client: Client, switch: SoftswitchTarget, build_dir: Path
+) -> None:
+    client.write(client.update("INSERT", table_entry=forward(client)))
+    entry = painted_with(client, action_set(client, (1, 1), (2, 1)))
+    client.write(client.update("INSERT", table_entry=entry))
+    server = Server(build_dir / "bin/p4runtime-server", switch.directory, name="p4runtime-again")
+    again = Client(server.address, client.proto, 1)
+    try:
+        assert again.open().arbitration.status.code == 0
+        for given in [((3, 1),), ((4, 1), (5, 1), (6, 1))]:
+            entry = painted_with(client, action_set(client, *given))
+            again.write(again.update("MODIFY", table_entry=entry))
+            assert set(colours(client, switch)) == {shade for shade, _ in given}
+            assert there(switch, "members") == len(given)
+            assert there(switch, "groups") == 1
+        again.write(again.update("DELETE", table_entry=entry))
+        assert there(switch, "members") == there(switch, "groups") == 0
+    finally:
+        again.close()
+        server.close()

@@ -67,6 +67,14 @@ def test_nothing_is_left_when_it_is_ended(start: Start, number: signal.Signals) 
     assert not directory.exists()
 
 
+def test_a_switch_that_hangs_is_killed_and_its_servers_end_with_it(start: Start) -> None:
+    run = start()
+    pids = children(run.process.pid)
+    os.kill(pids[0], signal.SIGSTOP)
+    assert run.end() == 0
+    await_end(pids)
+
+
 def test_nothing_runs_when_it_was_killed(start: Start) -> None:
     run = start()
     pids = children(run.process.pid)

@@ -19,7 +19,7 @@ from p4soft.options import OptionParser
 from p4soft.run import cache, compiler, installation, node, ports
 from p4soft.run.directories import make, temporary
 from p4soft.run.errors import RunError
-from p4soft.run.processes import Child, StopRequested, stop_on_signals, wait_for_an_end
+from p4soft.run.processes import Child, StopRequested, end_all, stop_on_signals, wait_for_an_end
 
 _OFF = "off"
 
@@ -171,8 +171,10 @@ class _Switch:
             # Below the temporary one, as nodes lock the directory of their sockets themselves.
             directory = cleanup.enter_context(temporary(Path(tempfile.gettempdir()))) / "nodes"
             directory.mkdir()
+            children: list[Child] = []
+            cleanup.enter_context(_ended_together(children))
             command = self._softswitch(programs["softswitch"], directory, program.library)
-            children = [cleanup.enter_context(_running("softswitch", command))]
+            children.append(Child("softswitch", command))
             node.wait_until(
                 directory, children[0], "ping", lambda answer: answer["state"] == "forwarding"
             )
@@ -181,7 +183,7 @@ class _Switch:
                     continue
                 command = [programs[server.program], "--directory", directory, *arguments]
                 log = directory / f"{server.program}.log"
-                child = cleanup.enter_context(_running(server.program, command, log))
+                child = Child(server.program, command, log)
                 children.append(child)
                 with _remedy(f"{server.option} 127.0.0.1:0 takes a port that is free"):
                     stats = node.wait_until(
@@ -233,16 +235,16 @@ class _Switch:
 
 
 @contextlib.contextmanager
-def _running(name: str, command: list[str | Path], log: Path | None = None) -> Iterator[Child]:
-    """Ended at the end; where that is a failure, what it said is printed."""
-    child = Child(name, command, log)
+def _ended_together(children: list[Child]) -> Iterator[None]:
+    """At the end; where that is a failure, what they said is printed."""
     try:
-        yield child
+        yield
     except RunError:
-        sys.stderr.write(child.said())
+        for child in reversed(children):
+            sys.stderr.write(child.said())
         raise
     finally:
-        child.end()
+        end_all(children)
 
 
 @contextlib.contextmanager

@@ -7,6 +7,7 @@ import ctypes
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
@@ -82,13 +83,18 @@ class Child:
         """What is in its log: lines, each with its end."""
         return "" if self._log is None else self._log.read_text(errors="replace")
 
-    def end(self) -> None:
-        self.process.terminate()
+
+def end_all(children: Sequence[Child]) -> None:
+    """Together: a server may wait for a switch that hangs."""
+    for child in children:
+        child.process.terminate()
+    end = time.monotonic() + _END_SECONDS
+    for child in children:
         try:
-            self.process.wait(_END_SECONDS)
+            child.process.wait(max(0, end - time.monotonic()))
         except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+            child.process.kill()
+            child.process.wait()
 
 
 def wait_for_an_end(children: Sequence[Child]) -> Child:
