@@ -25,8 +25,8 @@ inline constexpr int kDefaultReceiveBufferBytes = 16 << 20;
 
 class AfPacketPort : public Port {
  public:
-  // Needs CAP_NET_RAW and CAP_NET_ADMIN. Throws std::runtime_error that names the interface. An interface that is
-  // down is accepted.
+  // Needs CAP_NET_RAW and CAP_NET_ADMIN. Throws std::runtime_error that names the interface. An
+  // interface that is down is accepted.
   AfPacketPort(std::uint16_t number, const std::string& interface, bool is_cpu,
                int receive_buffer_bytes = kDefaultReceiveBufferBytes);
 
