@@ -25,9 +25,15 @@ class Summary:
         return bool(judged) and all(turn.valid for turn in judged)
 
     @property
-    def invalid_cells(self) -> tuple[str, ...]:
-        """Ids of those with a round that was judged and is not valid."""
-        return tuple(dict.fromkeys(t.turn.cell.id for t in self.run.judged if not t.valid))
+    def terms_of_invalid(self) -> tuple[str, ...]:
+        """Of `only`, for what was judged and is not valid: ids of cells and, where there are
+        several, rounds.
+        """
+        invalid = [turn for turn in self.run.judged if not turn.valid]
+        rounds = sorted({turn.round for turn in invalid})
+        several = len({turn.round for turn in self.run.turns}) > 1
+        cells = dict.fromkeys(turn.turn.cell.id for turn in invalid)
+        return (*cells, *(f"round={number}" for number in rounds if several))
 
     @property
     def reasons(self) -> str:

@@ -16,7 +16,7 @@ from turntable_core import plays
 from turntable_core.catalogue import resume_command
 from turntable_core.run_action import RunAction, failure
 
-_MOST_NAMED = 8  # cells, in a command that can be read
+_MOST_TERMS = 10  # in a command that can be read
 
 
 class ActionModule(RunAction):
@@ -32,18 +32,19 @@ class ActionModule(RunAction):
         plays.end(directory)
         result = {"changed": True, "report": shown, "valid": summary.valid}
         if arguments["fail_on_invalid"] and not summary.valid:
-            result |= failure(_help(directory, summary.invalid_cells))
+            result |= failure(_help(directory, summary.terms_of_invalid))
         return result
 
 
-def _help(directory: Path, cells: Sequence[str]) -> str:
-    """cells: ids of the invalid ones."""
+def _help(directory: Path, terms: Sequence[str]) -> str:
+    """terms: of `only`, for what is not valid."""
     text = (
         "not every verdict is valid: the reasons are above and in summary.csv; "
         "docs/experiments.md (Invalid rows) says what to do. "
+        "-e fail_on_invalid=false ends such a run without an error."
     )
-    if 0 < len(cells) <= _MOST_NAMED:
-        manifest = json.loads((directory / "manifest.json").read_bytes())
-        command = resume_command(manifest, directory.name)
-        text += f"To measure these cells again: {command} -e only={','.join(cells)}. "
-    return f"{text}-e fail_on_invalid=false ends such a run without an error."
+    if not 0 < len(terms) <= _MOST_TERMS:
+        return text
+    manifest = json.loads((directory / "manifest.json").read_bytes())
+    command = resume_command(manifest, directory.name)
+    return f"{text} To measure what is not valid again:\n{command} -e only={','.join(terms)}"

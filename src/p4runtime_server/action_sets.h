@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <set>
 #include <string>
 
 #include "bfrt_server/switch_link.h"
@@ -29,24 +30,24 @@ class ActionSets {
   // With those that softswitch has already, from a server before this one. Throws CommandError.
   ActionSets(const ProgramInfo& info, bfrt_server::SwitchLink& link);
 
-  // Counts what softswitch has now, and drops sets that have lost members: not only this server
+  // Looks at what softswitch has now, and drops sets that have lost members: not only this server
   // deletes them. Throws CommandError.
   void count(const ProgramInfo& info, bfrt_server::SwitchLink& link);
 
-  // Numbers that nothing has had.
+  // Numbers that nothing has had. Throws Refusal RESOURCE_EXHAUSTED.
   std::uint32_t take(std::uint32_t members);
 
   // `entry`: its notes' name. nullptr: it has none.
   const ActionSet* find(const std::string& entry) const;
   void put(const std::string& entry, ActionSet set);
   void erase(const std::string& entry);
-  // Its members, if there are any left, are of no set from now on.
-  void abandon(const std::string& entry);
-  // Whether a profile has members of sets that are not known here.
-  bool has_others(std::uint32_t profile) const;
-  // One of those is the entry's.
-  const ActionSet* adopt(const std::string& entry, ActionSet set);
   void clear();
+
+  // Whether a set that is not known here has this number: a server before this one made it.
+  bool is_other(const std::string& selector, std::uint32_t group) const;
+  // Such a set is there no more.
+  void forget_other(const std::string& selector, const ActionSet& set);
+  bool has_others() const { return !other_groups_.empty(); }
 
   // Of all sets of a profile, known here or not.
   std::uint64_t members(std::uint32_t profile) const;
@@ -55,7 +56,9 @@ class ActionSets {
   std::map<std::string, ActionSet> sets_;
   // Numbers of members, by profile: of sets_, and of other sets.
   std::map<std::uint32_t, std::uint64_t> known_, others_;
-  std::uint32_t next_ = kFirstOneShot;
+  std::set<std::pair<std::string, std::uint32_t>> other_groups_;  // by selector
+  std::set<std::uint32_t> taken_;  // numbers that softswitch had when it was looked at
+  std::uint64_t next_ = kFirstOneShot;
 };
 
 }  // namespace turntable::p4runtime_server

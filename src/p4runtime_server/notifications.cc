@@ -1,7 +1,10 @@
 #include "p4runtime_server/notifications.h"
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
 
 #include "common/command_error.h"
 #include "p4runtime_server/profile_fields.h"
@@ -119,27 +122,36 @@ void Notifications::tell_of_idle_entries(RunningProgram& program) {
 void Notifications::follow_ports(RunningProgram& program) {
   if (program.watched().empty()) return;
   const PortStates ports = port_states(program.link());
-  Json updates = Json::array();
-  const std::map<GroupName, WatchedGroup> groups = program.watched();
-  for (auto [name, group] : groups) {
+  std::map<std::string, std::vector<std::pair<std::uint32_t, WatchedGroup>>> changed;
+  for (const auto& [name, group] : program.watched()) {
     std::vector<bool> active = active_members(group.members, ports);
-    if (active == group.active) continue;
-    group.active = std::move(active);
-    const Json key = {{kGroup, name.second}};
-    const Json read = program.link().call(
-        "table_read", {{"table", name.first}, {"entries", Json::array({{{"key", key}}})}});
-    Json fields = fields_if_still_there(group, read.at("entries").at(0));
-    if (fields.is_null()) {
-      program.watch(name, {});
-      continue;
-    }
-    updates.push_back(
-        {{"table", name.first}, {"op", "modify"}, {"key", key}, {"data", std::move(fields)}});
-    program.watch(name, group);
+    if (active != group.active)
+      changed[name.first].push_back({name.second, {group.members, std::move(active)}});
   }
-  if (updates.empty()) return;
+  Json updates = Json::array();
+  for (auto& [selector, groups] : changed) {
+    Json keys = Json::array();
+    for (const auto& [number, group] : groups) keys.push_back({{"key", {{kGroup, number}}}});
+    const Json there =
+        program.link().call("table_read", {{"table", selector}, {"entries", keys}}).at("entries");
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      Json fields = fields_if_still_there(groups[i].second, there.at(i));
+      if (fields.is_null()) {
+        groups[i].second = {};  // not watched any more
+        continue;
+      }
+      updates.push_back({{"table", selector},
+                         {"op", "modify"},
+                         {"key", keys[i].at("key")},
+                         {"data", std::move(fields)}});
+    }
+  }
   // A group that another control plane takes away meanwhile is left out.
-  program.link().call("table_write", {{"updates", updates}, {"on_error", "continue"}});
+  if (!updates.empty())
+    program.link().call("table_write", {{"updates", updates}, {"on_error", "continue"}});
+  for (auto& [selector, groups] : changed) {
+    for (auto& [number, group] : groups) program.watch({selector, number}, std::move(group));
+  }
 }
 
 }  // namespace turntable::p4runtime_server

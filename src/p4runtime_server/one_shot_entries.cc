@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "p4runtime_server/entry_values.h"
 #include "p4runtime_server/group_members.h"
@@ -60,6 +61,34 @@ ActionSet set_on_switch(RunningProgram& program, const config::ActionProfile& pr
   return {{}, profile.preamble().id(), group, static_cast<std::uint32_t>(members)};
 }
 
+// What softswitch still has of a set: another client may have deleted some of it.
+struct Remains {
+  bool group = false;
+  std::vector<std::uint32_t> members;
+
+  bool are_all_of(const ActionSet& set) const { return group && members.size() == set.members; }
+};
+
+Remains remains_of(RunningProgram& program, const config::ActionProfile& profile,
+                   const ActionSet& set) {
+  const auto there = [&](const std::string& table, const char* key, std::uint32_t numbers) {
+    Json entries = Json::array();
+    for (std::uint32_t i = 0; i < numbers; ++i)
+      entries.push_back({{"key", {{key, set.first + i}}}});
+    return program.link()
+        .call("table_read", {{"table", table}, {"entries", std::move(entries)}})
+        .at("entries");
+  };
+  const ProgramInfo& info = program.info();
+  Remains remains;
+  remains.group = !there(info.selector_of(profile), kGroup, 1).at(0).is_null();
+  const Json members = there(info.on_switch(profile.preamble()), kMember, set.members);
+  for (std::uint32_t i = 0; i < set.members; ++i) {
+    if (!members.at(i).is_null()) remains.members.push_back(set.first + i);
+  }
+  return remains;
+}
+
 WatchedGroup members_of_set(RunningProgram& program, const config::Table& table,
                             const config::ActionProfile& profile, const ActionProfileActionSet& set,
                             std::uint32_t first) {
@@ -107,22 +136,31 @@ Json group_of(const std::string& selector, const char* operation, std::uint32_t 
   return {{"table", selector}, {"op", operation}, {"key", {{kGroup, number}}}};
 }
 
+// Elements of table_write's "updates" that take away what remains of a set.
+Json removal_of(const ProgramInfo& info, const config::ActionProfile& profile, const ActionSet& set,
+                const Remains& remains) {
+  Json updates = Json::array();
+  if (remains.group) updates.push_back(group_of(info.selector_of(profile), "delete", set.first));
+  for (const std::uint32_t member : remains.members)
+    updates.push_back(member_removal(info, profile, member));
+  return updates;
+}
+
+void append(Json& updates, Json more) {
+  for (Json& update : more) updates.push_back(std::move(update));
+}
+
 }  // namespace
 
-const ActionSet* set_of(RunningProgram& program, const config::Table& table, const Json& update,
-                        const std::string& entry_name) {
+std::optional<ActionSet> set_of(RunningProgram& program, const config::Table& table,
+                                const Json& update, const std::string& entry_name) {
   const config::ActionProfile& profile = program.info().profile(table.implementation_id());
-  ActionSets& sets = program.one_shots();
-  const ActionSet* set = sets.find(entry_name);
-  if (set == nullptr && !sets.has_others(profile.preamble().id())) return nullptr;
+  const ActionSets& sets = program.one_shots();
+  if (const ActionSet* known = sets.find(entry_name)) return *known;
+  if (!sets.has_others()) return std::nullopt;
   const std::optional<std::uint32_t> group = group_named_by(program.link(), update);
-  if (set != nullptr) {
-    if (group == set->first) return set;
-    program.watch({program.info().selector_of(profile), set->first}, {});
-    sets.abandon(entry_name);
-  }
-  if (!group || *group < kFirstOneShot) return nullptr;
-  return sets.adopt(entry_name, set_on_switch(program, profile, *group));
+  if (!group || !sets.is_other(program.info().selector_of(profile), *group)) return std::nullopt;
+  return set_on_switch(program, profile, *group);
 }
 
 SwitchUpdate write_action_set(RunningProgram& program, const config::Table& table,
@@ -132,15 +170,19 @@ SwitchUpdate write_action_set(RunningProgram& program, const config::Table& tabl
   const config::ActionProfile& profile = info.profile(table.implementation_id());
   check_choice(table, set);
   check_no_members(program, table, profile);
-  const ActionSet* before = set_of(program, table, update, entry_name);
+  const std::optional<ActionSet> before = set_of(program, table, update, entry_name);
+  const Remains remains = before ? remains_of(program, profile, *before) : Remains{};
   const auto size = static_cast<std::uint32_t>(set.action_profile_actions_size());
   // One that has as many members at most changes them where they are: the profile may be full.
-  const bool fits = before != nullptr && size <= before->members;
+  const bool fits = before && remains.are_all_of(*before) && size <= before->members;
   const ActionSet now{set, profile.preamble().id(),
                       fits ? before->first : program.one_shots().take(size), size};
   const GroupName name{info.selector_of(profile), now.first};
   const WatchedGroup members = members_of_set(program, table, profile, set, now.first);
   Json updates = Json::array();
+  // Members that no group has make room first.
+  if (before && !fits && !remains.group)
+    append(updates, removal_of(info, profile, *before, remains));
   for (std::uint32_t i = 0; i < size; ++i) {
     updates.push_back(member_update(info, table, profile, fits ? "modify" : "insert", now.first + i,
                                     set.action_profile_actions(static_cast<int>(i)).action()));
@@ -151,15 +193,16 @@ SwitchUpdate write_action_set(RunningProgram& program, const config::Table& tabl
   updates.push_back(std::move(group));
   update["data"][kGroup] = now.first;
   updates.push_back(std::move(update));
-  std::uint32_t left_from = 0;  // members of the set before that are not needed any more
-  if (before != nullptr && fits) left_from = size;
-  if (before != nullptr && !fits) updates.push_back(group_of(name.first, "delete", before->first));
-  for (std::uint32_t i = left_from; before != nullptr && i < before->members; ++i)
+  if (before && !fits && remains.group)
+    append(updates, removal_of(info, profile, *before, remains));
+  for (std::uint32_t i = size; fits && i < before->members; ++i)
     updates.push_back(member_removal(info, profile, before->first + i));
-  const GroupName old_name{name.first, before == nullptr ? now.first : before->first};
   return {std::move(updates),
-          [&program, entry_name, now, name, old_name, members] {
-            program.watch(old_name, {});
+          [&program, entry_name, now, name, before, members] {
+            if (before) {
+              program.watch({name.first, before->first}, {});
+              program.one_shots().forget_other(name.first, *before);
+            }
             program.watch(name, members);
             program.one_shots().put(entry_name, now);
           },
@@ -170,15 +213,13 @@ SwitchUpdate delete_action_set(RunningProgram& program, const config::Table& tab
                                const ActionSet& set, Json update, const std::string& entry_name) {
   const ProgramInfo& info = program.info();
   const config::ActionProfile& profile = info.profile(table.implementation_id());
-  const GroupName name{info.selector_of(profile), set.first};
   Json updates = Json::array();
   updates.push_back(std::move(update));
-  updates.push_back(group_of(name.first, "delete", set.first));
-  for (std::uint32_t i = 0; i < set.members; ++i)
-    updates.push_back(member_removal(info, profile, set.first + i));
+  append(updates, removal_of(info, profile, set, remains_of(program, profile, set)));
   return {std::move(updates),
-          [&program, entry_name, name] {
-            program.watch(name, {});
+          [&program, entry_name, set, selector = info.selector_of(profile)] {
+            program.watch({selector, set.first}, {});
+            program.one_shots().forget_other(selector, set);
             program.one_shots().erase(entry_name);
           },
           entry_name};

@@ -1,6 +1,7 @@
 // Entries of tables whose action is a set of actions.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "p4runtime_server/table_entries.h"
@@ -8,11 +9,10 @@
 namespace turntable::p4runtime_server {
 
 // Of an entry of a table with a selector: its actions are not known where a server before this one
-// has made it. nullptr: it has none, or none any more, because another client has changed or
-// deleted the entry. `update`: of the entry; `entry_name`: its notes' name.
-// Throws CommandError.
-const ActionSet* set_of(RunningProgram& program, const config::Table& table,
-                        const nlohmann::json& update, const std::string& entry_name);
+// has made it. The entry may be gone, or name another group: not only this server writes. `update`:
+// of the entry; `entry_name`: its notes' name. Throws CommandError.
+std::optional<ActionSet> set_of(RunningProgram& program, const config::Table& table,
+                                const nlohmann::json& update, const std::string& entry_name);
 
 // `update`: of the entry, without its data; `entry_name`: its notes' name. The set is remembered
 // when `done` of the result is called. Throws Refusal: INVALID_ARGUMENT weights, ports or actions

@@ -252,10 +252,9 @@ SwitchUpdate write_table_entry(RunningProgram& program, Update::Type type,
   update["op"] = operation_of(type);
   const std::string set_name = has_selector(info, table) ? place : "";
   if (type == Update::DELETE) {
-    const ActionSet* set = set_name.empty() ? nullptr : set_of(program, table, update, place);
+    const auto set = set_name.empty() ? std::nullopt : set_of(program, table, update, place);
     SwitchUpdate deletion{std::move(update)};
-    if (set != nullptr)
-      deletion = delete_action_set(program, table, *set, std::move(deletion.update), place);
+    if (set) deletion = delete_action_set(program, table, *set, std::move(deletion.update), place);
     deletion.once = set_name;
     return also(std::move(deletion), [&program, place] { program.forget(place); });
   }

@@ -304,7 +304,9 @@ def test_another_client_deletes_what_a_set_is_made_of(
     assert refused(client, modification) == code("NOT_FOUND")
     client.write(client.update("INSERT", table_entry=entry))
     assert colour(client, switch) == 3
+    assert (there(switch, "members"), there(switch, "groups")) == (1, 1)
     client.write(deletion)
+    assert there(switch, "members") == there(switch, "groups") == 0
     assert list(client.entries("painted")) == []
 
 
@@ -348,6 +350,10 @@ def test_a_server_that_starts_anew_changes_and_deletes_sets(
     again = Client(server.address, client.proto, 1)
     try:
         assert again.open().arbitration.status.code == 0
+        insertion = again.update("INSERT", table_entry=entry)
+        assert refused(again, insertion) == code("ALREADY_EXISTS")
+        (read,) = again.entries("painted")
+        assert read.action.action_profile_group_id != 0  # what is in it is not known
         for given in [((3, 1),), ((4, 1), (5, 1), (6, 1))]:
             entry = painted_with(client, action_set(client, *given))
             again.write(again.update("MODIFY", table_entry=entry))
@@ -356,6 +362,80 @@ def test_a_server_that_starts_anew_changes_and_deletes_sets(
             assert there(switch, "groups") == 1
         again.write(again.update("DELETE", table_entry=entry))
         assert there(switch, "members") == there(switch, "groups") == 0
+    finally:
+        again.close()
+        server.close()
+
+
+def test_an_entry_that_another_client_gave_the_set_of_another_gets_its_own_again(
+    client: Client, switch: SoftswitchTarget
+) -> None:
+    first = painted_with(client, action_set(client, (1, 1)))
+    second = painted_with(client, action_set(client, (2, 1)))
+    second.match[0].exact.value = b"\x09"
+    client.write(client.update("INSERT", table_entry=forward(client)))
+    for entry in (first, second):
+        client.write(client.update("INSERT", table_entry=entry))
+    one, other = (
+        next(
+            found
+            for found in switch.command("table_read", table="painted")["entries"]
+            if int(str(next(iter(found["key"].values()))), 0)
+            == int.from_bytes(entry.match[0].exact.value, "big")
+        )
+        for entry in (first, second)
+    )
+    change = {"table": "painted", "op": "modify", "key": one["key"], "data": other["data"]}
+    switch.command("table_write", updates=[change])
+    first = painted_with(client, action_set(client, (3, 1)))
+    client.write(client.update("MODIFY", table_entry=first))
+    assert sorted(colour_of_members(switch)) == [2, 3]
+    assert colour(client, switch) == 3
+    client.write(client.update("DELETE", table_entry=first))
+    assert list(client.entries("painted")) == [second]
+
+
+def test_numbers_that_another_client_has_are_left_out(
+    client: Client, switch: SoftswitchTarget, build_dir: Path
+) -> None:
+    """A member with the last number but one, which no server of P4Runtime has made."""
+    paint = {"action": "paint", "data": {"colour": 9}}
+    key = {"$ACTION_MEMBER_ID": 0xFFFFFFFE}
+    made = {"table": "members", "op": "insert", "key": key, **paint}
+    switch.command("table_write", updates=[made])
+    server = Server(build_dir / "bin/p4runtime-server", switch.directory, name="p4runtime-again")
+    again = Client(server.address, client.proto, 1)
+    try:
+        assert again.open().arbitration.status.code == 0
+        entry = painted_with(client, action_set(client, (1, 1), (2, 1), (3, 1)))
+        again.write(again.update("INSERT", table_entry=entry))
+        assert again.read(client.proto.Entity(action_profile_member={})) == []
+        numbers = [
+            each["key"]["$ACTION_MEMBER_ID"]
+            for each in switch.command("table_read", table="members")["entries"]
+        ]
+        assert sorted(numbers) == [1 << 31, (1 << 31) + 1, (1 << 31) + 2, 0xFFFFFFFE]
+        insertion = again.update("INSERT", action_profile_member=member(client, 7))
+        assert refused(again, insertion) == code("INVALID_ARGUMENT")
+    finally:
+        again.close()
+        server.close()
+
+
+def test_a_server_that_starts_anew_keeps_an_empty_set(
+    client: Client, switch: SoftswitchTarget, build_dir: Path
+) -> None:
+    empty = painted_with(client, action_set(client))
+    client.write(client.update("INSERT", table_entry=empty))
+    server = Server(build_dir / "bin/p4runtime-server", switch.directory, name="p4runtime-again")
+    again = Client(server.address, client.proto, 1)
+    try:
+        assert again.open().arbitration.status.code == 0
+        other = painted_with(client, action_set(client, (1, 1)))
+        other.match[0].exact.value = b"\x09"
+        again.write(again.update("INSERT", table_entry=other))
+        again.write(again.update("DELETE", table_entry=empty))
+        assert there(switch, "groups") == 1
     finally:
         again.close()
         server.close()

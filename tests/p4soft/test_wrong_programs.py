@@ -420,6 +420,15 @@ CASES: dict[str, tuple[str, str]] = {
         ),
         "'.set' where another 'set' is declared",
     ),
+    "value set with a dot": (
+        program(
+            parser=PARSER.replace(
+                "accept;", "select(hdr.data.kind) { /*^*/.kinds: accept; default: accept; }"
+            ),
+            parser_local="value_set<bit<8>>(2) kinds;",
+        ),
+        "'.kinds' is not declared at the top level",
+    ),
     "global name that is none": (
         program("hdr.data.a = /*^*/.k;", local="const bit<8> k = 2;"),
         "'.k' is not declared at the top level",

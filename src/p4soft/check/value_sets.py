@@ -59,7 +59,9 @@ class ValueSetChecker(StatementChecker):
         return True
 
     def _value_set(self, key: syntax.Expression) -> ValueSetSymbol | None:
-        symbol = self.scope.lookup(key.name) if isinstance(key, syntax.Name) else None
+        if not isinstance(key, syntax.Name) or key.is_global:  # there are none at the top level
+            return None
+        symbol = self.scope.lookup(key.name)
         return symbol if isinstance(symbol, ValueSetSymbol) else None
 
 
