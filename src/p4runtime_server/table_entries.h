@@ -12,6 +12,7 @@
 namespace turntable::p4runtime_server {
 
 // What an update asks of softswitch, and what is remembered once it has been done.
+// NOLINTNEXTLINE(bugprone-exception-escape): JSON's null throws nothing
 struct SwitchUpdate {
   nlohmann::json update;  // an element of table_write's "updates"; an array: all of them, or none
   std::function<void()> done = [] {};

@@ -16,7 +16,8 @@ UniqueFd claim_for_port(const net::NetworkInterface& link, std::uint16_t number,
 }
 
 PortTable::PortTable(std::uint32_t pipes) : pipes_(pipes) {
-  for (std::uint16_t number = 0; number < pipes * dataplane::kPortsPerPipe; ++number) {
+  for (std::uint32_t i = 0; i < pipes * dataplane::kPortsPerPipe; ++i) {
+    const auto number = static_cast<std::uint16_t>(i);
     if (!dataplane::is_recirculation_port(number)) continue;
     recirculation_.push_back(std::make_unique<RecirculationPort>(number));
     by_number_[number] = recirculation_.back().get();
