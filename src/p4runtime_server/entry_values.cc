@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "dataplane/values.h"
 #include "p4runtime_server/bytestring.h"
@@ -192,6 +193,14 @@ p4::v1::TableEntry place_on_switch(const config::Table& table, const Json& found
   put_key(table, found.at("key"), place);
   if (found.contains("priority")) place.set_priority(client_priority(found.at("priority")));
   return place;
+}
+
+Json entry_at(bfrt_server::SwitchLink& link, const Json& place) {
+  Json entry = {{"key", place.at("key")}};
+  if (place.contains("priority")) entry["priority"] = place.at("priority");
+  const Json read = link.call(
+      "table_read", {{"table", place.at("table")}, {"entries", Json::array({std::move(entry)})}});
+  return read.at("entries").at(0);
 }
 
 void check_default_place(const config::Table& table, const p4::v1::TableEntry& entry) {

@@ -4,6 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "bfrt_server/switch_link.h"
 #include "p4/v1/p4runtime.pb.h"
 #include "p4runtime_server/program_info.h"
 
@@ -38,6 +39,9 @@ void put_key(const config::Table& table, const nlohmann::json& key, p4::v1::Tabl
 // Where an entry is: {"table", "key", ["priority"]}. Throws Refusal INVALID_ARGUMENT, as key_of().
 nlohmann::json place_of(const ProgramInfo& info, const config::Table& table,
                         const p4::v1::TableEntry& entry);
+// What softswitch has there, or null. `place`: as place_of() has it; more does no harm. Throws
+// CommandError.
+nlohmann::json entry_at(bfrt_server::SwitchLink& link, const nlohmann::json& place);
 // Of an entry with is_default_action. Throws Refusal INVALID_ARGUMENT where it has a key or a
 // priority.
 void check_default_place(const config::Table& table, const p4::v1::TableEntry& entry);

@@ -41,11 +41,7 @@ void check_no_members(RunningProgram& program, const config::Table& table,
 
 // Of an entry that is on the switch. Nothing: it is not, or names a member.
 std::optional<std::uint32_t> group_named_by(bfrt_server::SwitchLink& link, const Json& update) {
-  Json place = {{"key", update.at("key")}};
-  if (update.contains("priority")) place["priority"] = update.at("priority");
-  const Json read = link.call(
-      "table_read", {{"table", update.at("table")}, {"entries", Json::array({std::move(place)})}});
-  const Json& found = read.at("entries").at(0);
+  const Json found = entry_at(link, update);
   if (found.is_null() || !found.at("data").contains(kGroup)) return std::nullopt;
   return found.at("data").at(kGroup).get<std::uint32_t>();
 }
@@ -53,10 +49,8 @@ std::optional<std::uint32_t> group_named_by(bfrt_server::SwitchLink& link, const
 // One that a server before this one has made: its members are numbered from its group's number on.
 ActionSet set_on_switch(RunningProgram& program, const config::ActionProfile& profile,
                         std::uint32_t group) {
-  const Json read =
-      program.link().call("table_read", {{"table", program.info().selector_of(profile)},
-                                         {"entries", {{{"key", {{kGroup, group}}}}}}});
-  const Json& found = read.at("entries").at(0);
+  const Json found = entry_at(
+      program.link(), {{"table", program.info().selector_of(profile)}, {"key", {{kGroup, group}}}});
   const std::size_t members = found.is_null() ? 0 : found.at("data").at(kMember).size();
   return {{}, profile.preamble().id(), group, static_cast<std::uint32_t>(members)};
 }

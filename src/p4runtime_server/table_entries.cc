@@ -118,13 +118,9 @@ SwitchUpdate also(SwitchUpdate update, std::function<void()> remember) {
 
 // The member or group that an entry names now. Throws Refusal NOT_FOUND.
 Json named_by(RunningProgram& program, const Json& update) {
-  const auto table = update.at("table").get<std::string>();
-  Json place = {{"key", update.at("key")}};
-  if (update.contains("priority")) place["priority"] = update.at("priority");
-  const Json result =
-      program.link().call("table_read", {{"table", table}, {"entries", Json::array({place})}});
-  const Json& found = result.at("entries").at(0);
-  if (found.is_null()) throw not_found(table + ": there is no such entry");
+  const Json found = entry_at(program.link(), update);
+  if (found.is_null())
+    throw not_found(update.at("table").get<std::string>() + ": there is no such entry");
   const char* field = found.at("data").contains(kGroup) ? kGroup : kMember;
   return {{field, found.at("data").at(field)}};
 }

@@ -86,6 +86,11 @@ class Finished:
         lines = (self.directory / "journal.ndjson").read_text(encoding="utf-8").splitlines()
         return [json.loads(line) for line in lines]
 
+    def answers_of(self, host: str) -> list[dict]:
+        """Raw: of the host's nodes, in all phases."""
+        files = self.directory.glob(f"raw/*/r*/i*/a*/{host}*.json")
+        return [answer for file in files for answer in json.loads(file.read_bytes())["answers"]]
+
     @property
     def was_disturbed(self) -> bool:
         """The machine may have been too slow to measure."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +12,6 @@ from turntable_testbed import fingerprint
 
 from .conftest import (
     BUILD,
-    Finished,
     measured,
     playbook,
     require_root_and_programs,
@@ -52,12 +50,6 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     assert fingerprint.take(TESTBED_ID) == before
 
 
-def answers_on_switch(run: Finished) -> list[dict]:
-    """What the nodes of the switch's host have counted."""
-    files = run.directory.glob("raw/*/r*/i*/a*/switch0*.json")
-    return [answer for file in files for answer in json.loads(file.read_bytes())["answers"]]
-
-
 def test_exp01_runs_over_bf_runtime_alone(results: Path) -> None:
     chosen = {"profile": "smoke", "servers": 2, "method": "nocache,farreach"}
     run = measured("farreach/exp01_throughput", results, **OVER_BFRT, **chosen)
@@ -65,7 +57,7 @@ def test_exp01_runs_over_bf_runtime_alone(results: Path) -> None:
     require_valid(run)
     nocache, farreach = run.rows()
     assert (nocache["method"], farreach["method"]) == ("nocache", "farreach")
-    asked = {answer["node"] for answer in answers_on_switch(run)}
+    asked = {answer["node"] for answer in run.answers_of("switch0")}
     assert asked == {"bfrt-driver", "switch-agent", "supervisor"}
     for row in (nocache, farreach):
         # What the iterations' traces give, to 6 %: test_exp01_throughput.py says why so much.
@@ -85,7 +77,9 @@ def test_live_admission_and_snapshots(results: Path) -> None:
     without, with_snapshots = run.rows()
     assert without["snapshot_mib"] == ""
     assert float(with_snapshots["snapshot_mib"]) > 1
-    told = [answer["result"] for answer in answers_on_switch(run) if answer["command"] == "stats"]
+    told = [
+        answer["result"] for answer in run.answers_of("switch0") if answer["command"] == "stats"
+    ]
     admitted = [result["admitted"] for result in told if "admitted" in result]
     # 10,000 keys before each iteration's window, those that get hot in it come on top.
     assert [number > 10_000 for number in sorted(admitted)] == [False, False, True, True]

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import json
-import re
 from pathlib import Path
-from typing import Any
 
 import pytest
+
+from tests.ycsb_binding.ycsb import Said
 
 from .conftest import Finished, measured, require_valid
 
 pytestmark = pytest.mark.e2e
 
 
-def run_phases(run: Finished) -> list[dict[str, Any]]:
-    """What YCSB said of each, and the statistics of its binding."""
-    files = run.directory.glob("raw/*/r*/i*/a*/client0*.json")
-    answers = [answer for file in files for answer in json.loads(file.read_bytes())["answers"]]
+def run_phases(run: Finished) -> list[Said]:
     asked = ("ycsbclient", "stats")
-    return [a["result"]["run"] for a in answers if (a["node"], a["command"]) == asked]
-
-
-def operations(said: str, kind: str) -> int:
-    (count,) = re.findall(rf"^\[{kind}\], Return=OK, (\d+)$", said, re.MULTILINE)
-    return int(count)
+    ended = [
+        a["result"]["run"] for a in run.answers_of("client0") if (a["node"], a["command"]) == asked
+    ]
+    return [Said(phase["said"], 0, phase["statistics"]) for phase in ended]
 
 
 def test_ycsb_and_kvclient_measure_the_same(testbed: Path) -> None:
@@ -41,10 +35,10 @@ def test_ycsb_and_kvclient_measure_the_same(testbed: Path) -> None:
     stock = rows["ycsb", "10x100"]
     assert float(stock["switch_ops_per_s"]) == 0
     assert float(rows["ycsb", "1x128"]["switch_ops_per_s"]) > 0
-    (phase,) = (phase for phase in run_phases(run) if "never cacheable" in phase["said"])
-    reads, updates = (operations(phase["said"], kind) for kind in ("READ", "UPDATE"))
+    (phase,) = (phase for phase in run_phases(run) if "never cacheable" in phase.text)
+    reads, updates = phase.count("READ"), phase.count("UPDATE")
+    assert min(reads, updates) > 0
     # An update of one field of ten reads the record and writes it.
-    sent = sum(row["requests_total"] for row in phase["statistics"]["partitions"])
-    assert sent - phase["statistics"]["retries"] == reads + 2 * updates
-    (ran_ms,) = re.findall(r"^\[OVERALL\], RunTime\(ms\), (\d+)$", phase["said"], re.MULTILINE)
-    assert float(stock["ycsb_ops_per_s"]) == pytest.approx((reads + updates) * 1000 / int(ran_ms))
+    assert phase.total("requests_total") - phase.statistics["retries"] == reads + 2 * updates
+    ran_ms = phase.value("OVERALL", "RunTime(ms)")
+    assert float(stock["ycsb_ops_per_s"]) == pytest.approx((reads + updates) * 1000 / ran_ms)
