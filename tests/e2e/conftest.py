@@ -87,15 +87,25 @@ class Finished:
         return [json.loads(line) for line in lines]
 
     def answers_of(self, host: str) -> list[dict]:
-        """Raw: of the host's nodes, in all phases."""
-        files = self.directory.glob(f"raw/*/r*/i*/a*/{host}*.json")
+        """Raw: of the host's nodes, in all phases of the attempts that count."""
+        files = [
+            file
+            for attempt in self.journal()
+            if attempt["status"] == "ok" and not was_made_again(attempt)
+            for file in self._raw_of(attempt).glob(f"{host}*.json")
+        ]
         return [answer for file in files for answer in json.loads(file.read_bytes())["answers"]]
+
+    def _raw_of(self, attempt: dict) -> Path:
+        of_cell = self.directory / "raw" / attempt["cell"] / f"r{attempt['round']}"
+        return of_cell / f"i{attempt['iteration']}" / f"a{attempt['attempt']}"
 
     @property
     def was_disturbed(self) -> bool:
-        """The machine may have been too slow to measure."""
-        return any(may_be_the_machine(row["verdict"]) for row in self.rows()) or any(
-            came_too_late(attempt) for attempt in self.journal()
+        """It is not valid, and the machine may have been too slow to measure."""
+        invalid = [row["verdict"] for row in self.rows() if row["verdict"] != "valid"]
+        return any(may_be_the_machine(verdict) for verdict in invalid) or (
+            bool(invalid) and any(came_too_late(attempt) for attempt in self.journal())
         )
 
 
