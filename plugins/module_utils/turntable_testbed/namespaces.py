@@ -89,15 +89,20 @@ def remove(name: str) -> None:
 
 def find() -> list[Found]:
     """All marked namespaces of this machine: named ones first, then those only a process holds."""
-    found: dict[int, Found] = {}
+    found = []
+    seen: set[int | None] = {None}  # most processes are in one namespace: it is read once
     for path, name in _candidates():
         inode = inode_of(path)
-        if inode is None or inode in found:
+        if inode in seen:
             continue
-        marker = _read_marker(path)
+        try:
+            marker = _read_marker(path)
+        except (OSError, IndexError):
+            continue  # gone meanwhile; another process may still be in it
+        seen.add(inode)
         if marker:
-            found[inode] = Found(path, name, inode, marker)
-    return list(found.values())
+            found.append(Found(path, name, inode, marker))
+    return found
 
 
 def _candidates() -> Iterator[tuple[Path, str | None]]:
@@ -110,11 +115,8 @@ def _candidates() -> Iterator[tuple[Path, str | None]]:
 
 
 def _read_marker(path: Path) -> Marker | None:
-    try:
-        with open_netlink(path) as netlink:
-            return Marker.parse(netlink.get_links(1)[0].get("ifalias"))
-    except (OSError, IndexError):
-        return None  # gone meanwhile
+    with open_netlink(path) as netlink:
+        return Marker.parse(netlink.get_links(1)[0].get("ifalias"))
 
 
 def _in_a_thread(function: Callable[[], T]) -> T:
