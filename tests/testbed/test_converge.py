@@ -251,6 +251,31 @@ def test_a_namespace_kept_alive_by_a_process_is_still_found(running: Testbed) ->
         process.wait()
 
 
+def test_a_namespace_of_many_processes_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = []
+    monkeypatch.setattr(
+        namespaces, "_read_marker", lambda path: read.append(namespaces.inode_of(path))
+    )
+    assert namespaces.find() == []
+    assert read.count(namespaces.inode_of(Path("/proc/self/ns/net"))) == 1
+
+
+def test_of_two_processes_in_a_namespace_one_may_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    marker = Marker("t", "h", "198.18.0.0/24", "198.19.0.0/24")
+    here = Path("/proc/self/ns/net")
+    answers = iter([FileNotFoundError(), marker])
+
+    def read_marker(path: Path) -> Marker:
+        answer = next(answers)
+        if isinstance(answer, OSError):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(namespaces, "_candidates", lambda: [(here, None), (here, None)])
+    monkeypatch.setattr(namespaces, "_read_marker", read_marker)
+    assert [found.marker for found in namespaces.find()] == [marker]
+
+
 def test_changes_of_one_testbed_wait_for_each_other(testbed: Testbed) -> None:
     script = (
         "from turntable_testbed import lock; import time\n"
