@@ -20,7 +20,7 @@ target_link_libraries(frame_fuzzer PUBLIC turntable_dataplane_sanitized CLI11::C
 
 add_custom_target(fuzz_programs)
 add_test(NAME build_fuzz_programs COMMAND ${CMAKE_COMMAND} --build "${CMAKE_BINARY_DIR}" --target fuzz_programs)
-set_tests_properties(build_fuzz_programs PROPERTIES FIXTURES_SETUP fuzz_programs TIMEOUT 900)
+set_tests_properties(build_fuzz_programs PROPERTIES FIXTURES_SETUP fuzz_programs TIMEOUT 2400)
 
 # turntable_fuzzer(SOURCE): build/tests/fuzz_NAME from a program's file NAME.p4.
 function(turntable_fuzzer source)

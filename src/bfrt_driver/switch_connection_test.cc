@@ -14,7 +14,7 @@ namespace {
 
 using testing::FakeSwitch;
 
-constexpr double kSoonS = 0.3;   // where the deadline is what is tested
+constexpr double kSoonS = 1.0;   // where the deadline is what is tested
 constexpr double kLongS = 60.0;  // where something must happen before it
 
 ConnectionOptions options_for(const FakeSwitch& fake) {

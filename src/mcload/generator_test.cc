@@ -251,10 +251,10 @@ TEST(Generator, SurvivesAServerThatGoesAndComes) {
   if (!memcached.is_there()) GTEST_SKIP() << "memcached is not installed";
   GeneratorSettings settings = settings_for(memcached.address());
   std::jthread killer([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(150));
+    std::this_thread::sleep_for(std::chrono::milliseconds(400));
     memcached.end();
   });
-  const Measured measured = measure(settings, 0.4);
+  const Measured measured = measure(settings, 1.2);
   // One may get into the queue of a server that is about to end.
   const Errors& errors = measured.key_value.errors;
   EXPECT_GE(errors.closed, 8);

@@ -21,7 +21,7 @@ def start_driver(build_dir: Path, directory: Path, address: str, *options: str) 
     """A driver that is expected to end by itself."""
     argv = [
         str(build_dir / "bin" / "bfrt-driver"), "--directory", str(directory), "--name", "other",
-        "--switch", address, "--start-deadline", "0.5", *options,
+        "--switch", address, "--start-deadline", "3", *options,
     ]  # fmt: skip
     return subprocess.run(argv, capture_output=True, text=True, timeout=DEADLINE_S, check=False)
 

@@ -34,7 +34,7 @@ SCALE, BOTTLENECK = 4, 1
 MS = 1_000_000
 DEADLINE_S = 20
 COPIES_MAX = 100_000
-CLIENTS_LEAD_MS = 100
+CLIENTS_LEAD_MS = 500
 LONGEST_RUN_S = 3_600  # at most what kvclient takes
 
 SOFTSWITCH, AGENT, CONTROLLER = "softswitch", "switch-agent", "cache-controller"

@@ -69,6 +69,10 @@ CONSEQUENCES = (
 TOO_LATE = ("after the common start", "an instant to come", "command renew")
 TRIES = 5
 
+# As many operations of the busiest server as in the profile `smoke`, at 40 % of its rate: for tests
+# that are not about rates, on switches that cost more of the machine.
+LIGHT_LOAD = {"capacity_ops_per_s": 2000, "warmup_s": 1, "measure_s": 2.5}
+
 
 @dataclass(frozen=True)
 class Finished:

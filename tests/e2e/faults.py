@@ -80,17 +80,21 @@ def wait_until(condition: Callable[[], bool], running: Running | None, deadline_
 
 
 def statuses(run: Path) -> list[str]:
-    """Of the attempts in the journal, in order."""
+    """Of the attempts in the journal, in order; `repeated` where the machine disturbed one that is
+    measured again.
+    """
     journal = run / "journal.ndjson"
     lines = journal.read_text().split("\n")[:-1] if journal.exists() else []
-    return [json.loads(line)["status"] for line in lines]
+    attempts = [json.loads(line) for line in lines]
+    return ["repeated" if attempt.get("repeat") else attempt["status"] for attempt in attempts]
 
 
 def measuring(run: Path, after: int = 0) -> bool:
-    """An attempt is under way, the one before it succeeded, and `after` have succeeded in all."""
+    """An attempt is under way, the one before it did not fail, and `after` iterations are done."""
     done = statuses(run)
     begun = len(list(run.glob("raw/*/r*/i*/a*")))
-    return begun > len(done) and done[-1:] in ([], ["ok"]) and done.count("ok") >= after
+    settled = done[-1:] in ([], ["ok"], ["repeated"])
+    return begun > len(done) and settled and done.count("ok") >= after
 
 
 def is_clean(before: fingerprint.Fingerprint) -> bool:

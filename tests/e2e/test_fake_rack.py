@@ -12,6 +12,7 @@ import pytest
 
 from .conftest import (
     BUILD,
+    LIGHT_LOAD,
     REPOSITORY,
     measured,
     playbook,
@@ -29,7 +30,7 @@ FAKE_RACK = {
     "turntable_data_network": "198.18.7.0/24",
     "turntable_control_network": "198.19.7.0/24",
 }
-EXPERIMENT = {"profile": "smoke", "servers": 2}
+EXPERIMENT = {"profile": "smoke", "servers": 2} | LIGHT_LOAD
 
 
 @pytest.fixture(scope="module")

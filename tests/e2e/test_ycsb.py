@@ -30,8 +30,9 @@ def test_ycsb_and_kvclient_measure_the_same(testbed: Path) -> None:
     for record in ("1x128", "10x100"):
         by_ycsb, by_kvclient = rows["ycsb", record], rows["kvclient", record]
         assert by_ycsb["ycsb_failed"] == "0"
-        ratio = float(by_ycsb["aggregate_ops_per_s"]) / float(by_kvclient["aggregate_ops_per_s"])
-        assert ratio == pytest.approx(1, abs=0.1)
+        # Of the busiest server's rate: a slow machine keeps Java from reaching its capacity.
+        normalized = [float(row["normalized_throughput"]) for row in (by_ycsb, by_kvclient)]
+        assert normalized[0] / normalized[1] == pytest.approx(1, abs=0.1)
     stock = rows["ycsb", "10x100"]
     assert float(stock["switch_ops_per_s"]) == 0
     assert float(rows["ycsb", "1x128"]["switch_ops_per_s"]) > 0

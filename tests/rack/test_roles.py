@@ -167,7 +167,7 @@ def test_conf_that_switchd_cannot_read(rack: Rack, ending: str) -> None:
     rack.fake(conf_failure=ending)
     conf = rack.root / "broken.conf"
     conf.write_text("{")
-    done = rack.role("switchd", switchd_conf=str(conf), switchd_ready_deadline_s=2)
+    done = rack.role("switchd", switchd_conf=str(conf), switchd_ready_deadline_s=10)
     assert done.returncode != 0
     assert "Loading conf_file failed" in done.stdout, "the log says why"
     assert rack.switchds() == []

@@ -80,7 +80,7 @@ class Colocator:
 
     def measure(self, seconds: float = 0.3) -> None:
         """Begins a window soon, and returns when it is over."""
-        begin = time.time_ns() + 100_000_000
+        begin = time.time_ns() + 500_000_000
         window = int(seconds * 1e9)
         self.node.call("start", start_at_ns=begin, warmup_ns=0, measure_ns=window, drain_ns=0)
         while time.time_ns() < begin + window + 20_000_000:

@@ -42,7 +42,7 @@ BANNER = """
 
 bfshell> """
 CLI_PORT = 9999
-IGNORED_S = 30
+IGNORED_S = 300
 
 
 def main(argv: list[str]) -> int:
