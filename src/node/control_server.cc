@@ -66,7 +66,7 @@ Json parse_request(const std::string& line) {
   Json request;
   try {
     request = Json::parse(line);
-  } catch (const Json::parse_error& error) {
+  } catch (const Json::exception& error) {  // also of numbers that no double holds
     throw bad_argument(std::string("request is not JSON: ") + error.what() +
                        "; send one JSON object per line");
   }

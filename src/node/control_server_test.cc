@@ -99,6 +99,7 @@ TEST_F(ControlServerTest, MalformedRequestsAreAnsweredAndTheServerGoesOn) {
                                    "7",
                                    "\xff\xfe",
                                    R"({"id": 1})",
+                                   R"({"id": 1e400, "command": "ping"})",
                                    R"({"command": 5})",
                                    R"({"command": "ping", "args": [1]})",
                                    R"({"id": [[1]], "command": "ping"})"};

@@ -52,10 +52,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def test_exp01_runs_over_bf_runtime_alone(results: Path) -> None:
-    # A snapshot reads the cells of each key by themselves: of 10,000 keys it takes a slow processor
-    # longer than the window of the profile, and keeps it from the requests.
-    chosen = {"profile": "smoke", "servers": 2, "method": "nocache,farreach", "cache_size": 2000}
-    chosen |= LIGHT_LOAD
+    chosen = {"profile": "smoke", "servers": 2, "method": "nocache,farreach"} | LIGHT_LOAD
     run = measured("farreach/exp01_throughput", results, **OVER_BFRT, **chosen)
     assert run.status == 0, run.output
     require_valid(run)

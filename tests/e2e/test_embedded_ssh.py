@@ -33,8 +33,8 @@ TESTBED_ID = f"s{os.getpid() % 100000:05d}"
 SSH = {
     "inventory": "embedded-ssh",
     "turntable_testbed_id": TESTBED_ID,
-    "turntable_data_network": f"198.18.{64 + os.getpid() % 64}.0/24",
-    "turntable_control_network": f"198.19.{64 + os.getpid() % 64}.0/24",
+    "turntable_data_network": f"198.18.{64 + os.getpid() % 32}.0/24",
+    "turntable_control_network": f"198.19.{64 + os.getpid() % 32}.0/24",
 }
 PROGRAMS = Path("/var/lib/turntable", TESTBED_ID)
 

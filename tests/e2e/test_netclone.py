@@ -50,8 +50,7 @@ def test_cloning_hides_slow_copies(figure7: Finished) -> None:
 
 def test_medians_are_those_of_a_replay_of_the_same_draws(figure7: Finished) -> None:
     for row in figure7.rows():
-        expected_us = float(row["trace_p50_us"]) + float(row["path_delay_us"])
-        assert float(row["p50_us"]) == pytest.approx(expected_us, rel=0.1)
+        assert float(row["p50_us"]) == pytest.approx(float(row["trace_p50_us"]), rel=0.1)
 
 
 def test_without_the_filter_answers_come_twice(testbed: Path) -> None:
@@ -78,7 +77,7 @@ def test_the_switch_dies_and_comes_back(testbed: Path) -> None:
 
 
 def test_the_minimal_example(testbed: Path) -> None:
-    run = measured("netclone/minimal", testbed, profile="smoke", dilation=1000)
+    run = measured("netclone/minimal", testbed, profile="smoke", dilation=1000, requests=200)
     assert run.status == 0, run.output
     assert [row["verdict"] for row in run.rows()] == ["valid"] * 2
     for row in run.rows():

@@ -20,7 +20,7 @@ PROGRAMS = (
 )
 # Beside the testbeds of the other end-to-end tests.
 TESTBED = {
-    "turntable_testbed_id": f"h{os.getpid() % 100000:05d}",
+    "turntable_testbed_id": f"k{os.getpid() % 100000:05d}",
     "turntable_data_network": f"198.18.{96 + os.getpid() % 32}.0/24",
     "turntable_control_network": f"198.19.{96 + os.getpid() % 32}.0/24",
 }

@@ -21,6 +21,10 @@ def run_phases(run: Finished) -> list[Said]:
     return [Said(phase["said"], 0, phase["statistics"]) for phase in ended]
 
 
+def ratio_of(column: str, one: dict[str, str], other: dict[str, str]) -> float:
+    return float(one[column]) / float(other[column])
+
+
 def test_ycsb_and_kvclient_measure_the_same(testbed: Path) -> None:
     run = measured("farreach/ycsb", testbed, profile="smoke", workload="a", ycsb_threads=16)
     assert run.status == 0, run.output
@@ -30,9 +34,11 @@ def test_ycsb_and_kvclient_measure_the_same(testbed: Path) -> None:
     for record in ("1x128", "10x100"):
         by_ycsb, by_kvclient = rows["ycsb", record], rows["kvclient", record]
         assert by_ycsb["ycsb_failed"] == "0"
-        # Of the busiest server's rate: a slow machine keeps Java from reaching its capacity.
-        normalized = [float(row["normalized_throughput"]) for row in (by_ycsb, by_kvclient)]
-        assert normalized[0] / normalized[1] == pytest.approx(1, abs=0.1)
+        assert ratio_of("normalized_throughput", by_ycsb, by_kvclient) == pytest.approx(1, abs=0.1)
+        # On a slow machine Java does not keep the servers busy.
+        if float(by_ycsb["busiest_utilization"]) > 0.95:
+            rates = ratio_of("aggregate_ops_per_s", by_ycsb, by_kvclient)
+            assert rates == pytest.approx(1, abs=0.1)
     stock = rows["ycsb", "10x100"]
     assert float(stock["switch_ops_per_s"]) == 0
     assert float(rows["ycsb", "1x128"]["switch_ops_per_s"]) > 0

@@ -99,6 +99,8 @@ def find() -> list[Found]:
             marker = _read_marker(path)
         except (OSError, IndexError):
             continue  # gone meanwhile; another process may still be in it
+        if inode_of(path) != inode:
+            continue  # this process went elsewhere, or its number to another one
         seen.add(inode)
         if marker:
             found.append(Found(path, name, inode, marker))
