@@ -69,9 +69,9 @@ CONSEQUENCES = (
 TOO_LATE = ("after the common start", "an instant to come", "command renew")
 TRIES = 5
 
-# For tests that are not about rates, on switches that are driven over BF Runtime: as many
-# operations of the busiest server as in the profile `smoke`, at 40 % of its rate. A snapshot of
-# 10,000 keys, whose cells are read one by one, can take a slow processor longer than a window.
+# For tests that are not about rates, on testbeds that cost more of the machine: as many operations
+# of the busiest server as in the profile `smoke`, at 40 % of its rate. Over BF Runtime a snapshot
+# of 10,000 keys, whose cells are read one by one, can take a slow processor longer than a window.
 LIGHT_LOAD = {"capacity_ops_per_s": 2000, "warmup_s": 1, "measure_s": 2.5, "cache_size": 2000}
 
 

@@ -203,7 +203,7 @@ def test_other_parameters_do_not_continue_a_run(smoke: Finished, testbed: Path) 
 def test_servers_that_are_not_the_bottleneck_make_a_run_invalid(
     testbed: Path, cause: dict[str, int]
 ) -> None:
-    short = {"profile": "smoke", "servers": 4, "measure_s": 0.5, **cause}
+    short = {"profile": "smoke", "servers": 4, "measure_s": 0.5, "repeats": 0, **cause}
     judged = playbook(EXPERIMENT, testbed, **short, fail_on_invalid=False)
     assert judged.status == 0, judged.output
     (row,) = judged.rows()
@@ -213,7 +213,8 @@ def test_servers_that_are_not_the_bottleneck_make_a_run_invalid(
 
 
 def test_invalid_run_fails_unless_told_otherwise(testbed: Path) -> None:
-    short = {"profile": "smoke", "servers": 2, "measure_s": 0.2, "capacity_ops_per_s": 0}
+    short = {"profile": "smoke", "servers": 2, "measure_s": 0.2, "repeats": 0}
+    short |= {"capacity_ops_per_s": 0}
     judged = playbook(EXPERIMENT, testbed, **short)
     assert judged.status != 0
     assert "the servers were not the bottleneck" in judged.output

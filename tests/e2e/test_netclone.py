@@ -8,7 +8,7 @@ import pytest
 
 from turntable.load import load_run
 
-from .conftest import BUILD, Finished, measured
+from .conftest import BUILD, Finished, measured, playbook
 
 pytestmark = pytest.mark.e2e
 
@@ -62,7 +62,9 @@ def test_without_the_filter_answers_come_twice(testbed: Path) -> None:
 
 
 def test_the_switch_dies_and_comes_back(testbed: Path) -> None:
-    run = measured("netclone/switch_failure", testbed, profile="smoke")
+    # Of seconds, not of service times: a machine that is too busy for a verdict shows it as well.
+    seconds = {"profile": "smoke", "dilation": 1000, "fail_on_invalid": False}
+    run = playbook("netclone/switch_failure", testbed, **seconds)
     assert run.status == 0, run.output
     (turn,) = load_run(run.directory).turns
     (measurement,) = turn.measurements

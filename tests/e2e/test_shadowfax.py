@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import BUILD, measured, playbook
+from .conftest import BUILD, playbook
 
 pytestmark = pytest.mark.e2e
 
@@ -24,7 +24,9 @@ TESTBED = {
     "turntable_data_network": f"198.18.{96 + os.getpid() % 32}.0/24",
     "turntable_control_network": f"198.19.{96 + os.getpid() % 32}.0/24",
 }
-RUN = {**TESTBED, "profile": "smoke"}
+# What is asked is so, too, on a machine that is too busy for a verdict about rates.
+ONCE = {"profile": "smoke", "fail_on_invalid": False}
+RUN = TESTBED | ONCE
 # With a client and two servers.
 TWO_SERVERS = "embedded-stores"
 TESTBED_OF_TWO = {
@@ -32,7 +34,7 @@ TESTBED_OF_TWO = {
     "turntable_data_network": f"198.18.{8 + os.getpid() % 24}.0/24",
     "turntable_control_network": f"198.19.{8 + os.getpid() % 24}.0/24",
 }
-RUN_OF_TWO = {**TESTBED_OF_TWO, "profile": "smoke"}
+RUN_OF_TWO = TESTBED_OF_TWO | ONCE
 # Of the results themselves.
 WRONG = ("errors", "add up", "have a value", "never answered", "missing")
 
@@ -63,7 +65,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def test_larger_batches_carry_more(hosts: Path) -> None:
-    run = measured("shadowfax/batch_size", hosts, INVENTORY, **RUN)
+    run = playbook("shadowfax/batch_size", hosts, INVENTORY, **RUN)
     assert run.status == 0, run.output
     rows = {int(row["batch_operations"]): row for row in run.rows()}
     assert sorted(rows) == [16, 1926]
@@ -82,7 +84,7 @@ def test_beside_memcached_and_redis(hosts: Path) -> None:
     """In every store the sum of all values is that of the additions, and no key is missing (rules
     `sums` and `missing`). Which of them is faster is for a machine that does nothing else.
     """
-    run = measured("shadowfax/beside", hosts, INVENTORY, **RUN)
+    run = playbook("shadowfax/beside", hosts, INVENTORY, **RUN)
     assert run.status == 0, run.output
     rows = {(row["store"], int(row["batch_operations"])): row for row in run.rows()}
     stores = ("shadowfax", "memcached", "redis")
@@ -101,7 +103,7 @@ def test_keys_move_to_a_second_server(stores: Path) -> None:
     """All that were to move are there, and sums are exact over both servers (rules `migrations` and
     `sums`). What throughput is before and after is for a machine that does nothing else.
     """
-    run = measured("shadowfax/scale_out", stores, TWO_SERVERS, **RUN_OF_TWO)
+    run = playbook("shadowfax/scale_out", stores, TWO_SERVERS, **RUN_OF_TWO)
     assert run.status == 0, run.output
     (row,) = run.rows()
     assert not [word for word in (*WRONG, "did not all move") if word in row["verdict"]]
@@ -113,7 +115,7 @@ def test_keys_move_to_a_second_server(stores: Path) -> None:
 
 def test_longer_values(hosts: Path) -> None:
     """Every byte that was read is right (errors), and sums are exact (rule `sums`)."""
-    run = measured("shadowfax/value_size", hosts, INVENTORY, **RUN)
+    run = playbook("shadowfax/value_size", hosts, INVENTORY, **RUN)
     assert run.status == 0, run.output
     rows = {int(row["value_bytes"]): row for row in run.rows()}
     assert sorted(rows) == [8, 256]
@@ -123,7 +125,7 @@ def test_longer_values(hosts: Path) -> None:
 
 def test_a_log_on_the_device(hosts: Path) -> None:
     """Sums are exact, whatever was read from the device meanwhile (rule `sums`)."""
-    run = measured("shadowfax/memory", hosts, INVENTORY, workload="rmw", **RUN)
+    run = playbook("shadowfax/memory", hosts, INVENTORY, workload="rmw", **RUN)
     assert run.status == 0, run.output
     rows = {float(row["memory_share"]): row for row in run.rows()}
     assert not [row["verdict"] for row in rows.values() if any(w in row["verdict"] for w in WRONG)]
