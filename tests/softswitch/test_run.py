@@ -46,6 +46,8 @@ def test_frames_pass_and_are_captured(start: Start, links: Links, tmp_path: Path
 def test_it_says_where_everything_is(start: Start) -> None:
     run = start()
     assert run.said["program"].startswith("forward, translated in ")
+    # Where it was not in the cache.
+    assert ("compiling" in run.said) == ("compiled in" in run.said["program"])
     assert run.said["ports"] == f"{IN} = s{IN}, {OUT} = s{OUT}"
     for server in ("BF Runtime", "P4Runtime"):
         address, _, program = run.said[server].partition(", ")

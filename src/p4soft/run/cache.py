@@ -11,7 +11,7 @@ import hashlib
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,8 +50,10 @@ def compiled(
     directory: Path,
     *,
     traced: bool,
+    begins: Callable[[], None] = lambda: None,
 ) -> CompiledProgram:
-    """The program from the cache `directory`, compiled first if it is not there.
+    """The program from the cache `directory`, compiled first if it is not there; `begins` is called
+    before that.
 
     Raises RunError, or OSError if the cache cannot be written.
     """
@@ -61,6 +63,7 @@ def compiled(
         os.utime(place)
         return CompiledProgram(library, None)
     make("--cache-dir", directory)
+    begins()
     began = time.monotonic()
     with temporary(directory) as scratch:
         making = scratch / "program"

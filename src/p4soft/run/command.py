@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import ipaddress
+import shlex
 import sys
 import tempfile
 import time
@@ -195,7 +196,7 @@ class _Switch:
             _say("P4Info", str(program.p4info))
             if options.pcap_dir:
                 _say("captures", f"{options.pcap_dir}/INTERFACE_in.pcap, INTERFACE_out.pcap")
-            _say("control", f"{programs['nodectl']} --directory {directory}")
+            _say("control", shlex.join([str(programs["nodectl"]), "--directory", str(directory)]))
             self.forwards = True
             _say("forwarding", "Ctrl-C ends it")
             ended = wait_for_an_end(children)
@@ -212,10 +213,11 @@ class _Switch:
         program = cache.compiled(
             options.program.stem, made, chosen, found, options.cache_dir,
             traced=options.trace is not None,
+            begins=lambda: _say("compiling", f"{took}; with {chosen.version}"),
         )  # fmt: skip
         how = "compiled before, taken from the cache"
         if program.seconds is not None:
-            how = f"compiled in {program.seconds:.1f} s by {chosen.version}"
+            how = f"compiled in {program.seconds:.1f} s"
         _say("program", f"{took}, {how}")
         return program
 
