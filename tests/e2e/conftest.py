@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from turntable_core.journal import attempt_directory
 from turntable_testbed import fingerprint
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -93,24 +94,24 @@ class Finished:
 
     def answers_of(self, host: str) -> list[dict]:
         """Raw: of the host's nodes, in all phases of the attempts that count."""
-        files = [
-            file
+        directories = [
+            self.directory
+            / attempt_directory(
+                attempt["cell"], attempt["round"], attempt["iteration"], attempt["attempt"]
+            )
             for attempt in self.journal()
-            if attempt["status"] == "ok" and not was_made_again(attempt)
-            for file in self._raw_of(attempt).glob(f"{host}*.json")
+            if counts(attempt)
         ]
+        files = [file for place in directories for file in place.glob(f"{host}*.json")]
         return [answer for file in files for answer in json.loads(file.read_bytes())["answers"]]
-
-    def _raw_of(self, attempt: dict) -> Path:
-        of_cell = self.directory / "raw" / attempt["cell"] / f"r{attempt['round']}"
-        return of_cell / f"i{attempt['iteration']}" / f"a{attempt['attempt']}"
 
     @property
     def was_disturbed(self) -> bool:
         """It is not valid, and the machine may have been too slow to measure."""
         invalid = [row["verdict"] for row in self.rows() if row["verdict"] != "valid"]
-        return any(may_be_the_machine(verdict) for verdict in invalid) or (
-            bool(invalid) and any(came_too_late(attempt) for attempt in self.journal())
+        return bool(invalid) and (
+            any(may_be_the_machine(verdict) for verdict in invalid)
+            or any(came_too_late(attempt) for attempt in self.journal())
         )
 
 
@@ -207,6 +208,11 @@ def came_too_late(attempt: dict) -> bool:
 def was_made_again(attempt: dict) -> bool:
     """It failed or was disturbed because the machine was busy; another one followed by itself."""
     return came_too_late(attempt) or attempt.get("repeat", False)
+
+
+def counts(attempt: dict) -> bool:
+    """It is what its iteration has measured."""
+    return attempt["status"] == "ok" and not was_made_again(attempt)
 
 
 def may_be_the_machine(verdict: str) -> bool:

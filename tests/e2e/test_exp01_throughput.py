@@ -214,8 +214,7 @@ def test_servers_that_are_not_the_bottleneck_make_a_run_invalid(
 
 def test_invalid_run_fails_unless_told_otherwise(testbed: Path) -> None:
     short = {"profile": "smoke", "servers": 2, "measure_s": 0.2, "repeats": 0}
-    short |= {"capacity_ops_per_s": 0}
-    judged = playbook(EXPERIMENT, testbed, **short)
+    judged = playbook(EXPERIMENT, testbed, **short, capacity_ops_per_s=0)
     assert judged.status != 0
     assert "the servers were not the bottleneck" in judged.output
     (row,) = judged.rows()

@@ -24,9 +24,9 @@ from .conftest import (
     TESTBED_ID,
     Finished,
     came_too_late,
+    counts,
     playbook,
     started,
-    was_made_again,
 )
 from .faults import (
     LEASE_S,
@@ -78,11 +78,7 @@ def rows_of(directory: Path) -> list[dict[str, str]]:
 
 def successes(attempts: list[dict]) -> Counter:
     """How often each iteration was measured, without attempts that the machine disturbed."""
-    return Counter(
-        attempt["iteration"]
-        for attempt in attempts
-        if attempt["status"] == "ok" and not was_made_again(attempt)
-    )
+    return Counter(attempt["iteration"] for attempt in attempts if counts(attempt))
 
 
 # Faults that cost one attempt.

@@ -24,7 +24,7 @@ TESTBED = {
     "turntable_data_network": f"198.18.{96 + os.getpid() % 32}.0/24",
     "turntable_control_network": f"198.19.{96 + os.getpid() % 32}.0/24",
 }
-# What is asked is so, too, on a machine that is too busy for a verdict about rates.
+# What is asked also holds on a machine that is too busy for a verdict about rates.
 ONCE = {"profile": "smoke", "fail_on_invalid": False}
 RUN = TESTBED | ONCE
 # With a client and two servers.

@@ -23,9 +23,9 @@ from .conftest import (
     Finished,
     Running,
     came_too_late,
+    counts,
     playbook,
     started,
-    was_made_again,
 )
 from .faults import LEASE_S, measuring, wait_until
 
@@ -117,11 +117,7 @@ def swept(results: Path, **extra_vars: object) -> Finished:
 
 def succeeded(run: Finished) -> list[str]:
     """Cells in the order in which they were measured."""
-    return [
-        attempt["cell"]
-        for attempt in run.journal()
-        if attempt["status"] == "ok" and not was_made_again(attempt)
-    ]
+    return [attempt["cell"] for attempt in run.journal() if counts(attempt)]
 
 
 @pytest.fixture(scope="module")
